@@ -80,7 +80,8 @@ static bool make_room(truth_moment* moment, int count)
 
 static bool take_tick(bots_truth* truth, truth_reader* in)
 {
-    const truth_moment oldest = truth->before;
+    const truth_moment oldest = truth->former;
+    truth->former = truth->before;
     truth->before = truth->now;
     truth->now = oldest;
     truth_moment* now = &truth->now;
@@ -317,6 +318,8 @@ void bots_truth_close(bots_truth* truth)
     free(truth->now.place_mm);
     free(truth->before.key);
     free(truth->before.place_mm);
+    free(truth->former.key);
+    free(truth->former.place_mm);
     truth_bytes_destroy(&truth->in);
     truth_bytes_destroy(&truth->out);
     ph_schema_destroy(truth->hello.schema);
@@ -363,16 +366,22 @@ const int32_t* truth_moment_find(const truth_moment* moment, uint64_t key)
     return i >= 0 ? moment->place_mm[i] : NULL;
 }
 
-// Further than a tick at 100 m/s is a jump, which is no motion.
-static bool is_jump(const int32_t* now, const int32_t* before, uint32_t tick_us)
+// A step over 100 m/s that differs from the one before it by more than half its length is a jump, which
+// is no motion.
+static bool is_jump(const int32_t* now, const int32_t* before, const int32_t* former,
+                    uint32_t tick_us)
 {
-    const double longest_mm = 0.1 * tick_us;
+    const double fast_mm = 0.1 * tick_us;
     double square = 0.0;
+    double off_square = 0.0;
     for (int axis = 0; axis < 3; ++axis) {
         const double step_mm = (double)now[axis] - before[axis];
+        const double off_mm =
+            step_mm - (former != NULL ? (double)before[axis] - former[axis] : 0.0);
         square += step_mm * step_mm;
+        off_square += off_mm * off_mm;
     }
-    return square > longest_mm * longest_mm;
+    return square > fast_mm * fast_mm && 4.0 * off_square > square;
 }
 
 bool bots_truth_place(const bots_truth* truth, uint64_t key, uint64_t now_us, double place_mm[3])
@@ -382,7 +391,8 @@ bool bots_truth_place(const bots_truth* truth, uint64_t key, uint64_t now_us, do
         return false;
     }
     const int32_t* before = truth_moment_find(&truth->before, key);
-    const bool is_moving = before != NULL && !is_jump(now, before, truth->hello.tick_us);
+    const int32_t* former = truth_moment_find(&truth->former, key);
+    const bool is_moving = before != NULL && !is_jump(now, before, former, truth->hello.tick_us);
     const uint64_t since_us = now_us > truth->now.due_us ? now_us - truth->now.due_us : 0;
     const double ticks = (double)since_us / truth->hello.tick_us;
     const double share = is_moving ? (ticks < 1.0 ? ticks : 1.0) : 0.0;

@@ -59,6 +59,7 @@ typedef struct bots_truth {
     truth_hello hello;
     truth_moment now;
     truth_moment before;
+    truth_moment former;
     uint64_t tick_count; // moments that came
     // While the world stands: by key ascending, where values of an entity begin.
     bool has_state;

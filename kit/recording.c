@@ -24,6 +24,7 @@ void ph_recording_destroy(ph_recording* recording)
     free(recording->y_mm);
     free(recording->z_mm);
     free(recording->heading_deg);
+    free(recording->is_jump);
     free(recording->line);
     free(recording->spans);
     free(recording->first_span);

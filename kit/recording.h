@@ -52,7 +52,9 @@ typedef struct ph_recording {
     int32_t* y_mm;
     int32_t* z_mm;
     float* heading_deg; // 0 <= heading < 360, from the x axis towards the y axis
+    bool* is_jump;      // it did not move here: as the file says, or as kit/jump_marks.h finds
     int32_t* line;      // of the file; 0: recorded
+    bool has_marks;     // the file says what is a jump
     ph_column* columns;
     int column_count;
     ph_span* spans;

@@ -8,6 +8,7 @@
 
 #include "kit/csv.h"
 #include "kit/file_text.h"
+#include "kit/jump_marks.h"
 #include "kit/rows.h"
 
 #include <limits.h>
@@ -16,9 +17,21 @@
 #include <string.h>
 
 // What a column of the file is for; an extra one is EXTRA plus its number.
-enum { TICK, ENTITY, X_MM, Y_MM, Z_MM, HEADING_DEG, EXTRA, LEFT_OUT = -1 };
+enum {
+    TICK,
+    ENTITY,
+    X_MM,
+    Y_MM,
+    Z_MM,
+    HEADING_DEG,
+    NEEDED_COUNT,
+    TELEPORT = NEEDED_COUNT,
+    EXTRA,
+    LEFT_OUT = -1
+};
 
-static const char* const NEEDED[EXTRA] = {"tick", "entity", "x_mm", "y_mm", "z_mm", "heading_deg"};
+static const char* const POSE[EXTRA] = {"tick", "entity",      "x_mm",    "y_mm",
+                                        "z_mm", "heading_deg", "teleport"};
 
 enum { FIELDS_MAX = EXTRA + PH_RECORDING_COLUMNS_MAX, TICK_MAX = 1000000000 };
 
@@ -110,10 +123,10 @@ static bool is_name(const ph_cell* cell)
     return cell->length >= 1 && cell->length <= PH_SCHEMA_NAME_MAX;
 }
 
-static int role_of(reading* in, const ph_cell* cell)
+static int role_of(const reading* in, const ph_cell* cell)
 {
     for (int r = 0; r < EXTRA; ++r) {
-        if (ph_cell_is(cell, NEEDED[r])) {
+        if (ph_cell_is(cell, POSE[r])) {
             return r;
         }
     }
@@ -141,7 +154,7 @@ static bool check_name(const reading* in, const ph_cell* cell)
                                 "there are two columns named %s", quoted.text);
         }
     }
-    if (in->field_count == FIELDS_MAX) {
+    if (in->field_count == FIELDS_MAX || role_of(in, cell) == EXTRA + PH_RECORDING_COLUMNS_MAX) {
         return ph_fault_set(in->fault, in->csv.line, cell->column,
                             "there are more than %d extra columns", PH_RECORDING_COLUMNS_MAX);
     }
@@ -158,18 +171,24 @@ static void add_field(reading* in, const ph_cell* cell)
     }
 }
 
+static bool has_role(const reading* in, int role)
+{
+    for (int f = 0; f < in->field_count; ++f) {
+        if (in->role[f] == role) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool check_needed(const reading* in)
 {
     char missing[80] = "";
     int count = 0;
-    for (int r = 0; r < EXTRA; ++r) {
-        bool is_there = false;
-        for (int f = 0; f < in->field_count; ++f) {
-            is_there = is_there || in->role[f] == r;
-        }
-        if (!is_there) {
+    for (int r = 0; r < NEEDED_COUNT; ++r) {
+        if (!has_role(in, r)) {
             strcat(missing, count++ > 0 ? ", " : "");
-            strcat(missing, NEEDED[r]);
+            strcat(missing, POSE[r]);
         }
     }
     if (count == 0) {
@@ -241,6 +260,13 @@ static bool read_pose_cell(const reading* in, const ph_cell* cell, int field, li
         }
         line->row.id = (uint32_t)value;
         line->entity_column = cell->column;
+        return true;
+    case TELEPORT:
+        value = 0;
+        if (cell->length > 0 && !read_whole(cell, 0, 1, &value)) {
+            return refuse_cell(in, cell, field, "0 or 1");
+        }
+        line->row.is_jump = value == 1;
         return true;
     case HEADING_DEG:
         return read_heading(cell, &line->row.heading_deg) ||
@@ -398,6 +424,10 @@ static ph_recording* finish(reading* in)
         return NULL;
     }
     made->rate_hz = in->rate_hz;
+    made->has_marks = has_role(in, TELEPORT);
+    if (!made->has_marks) {
+        ph_jump_marks_find(made);
+    }
     return made;
 }
 

@@ -18,6 +18,8 @@
 //   entity       0..2147483647; a number is never given to another object
 //   x_mm ...     whole numbers of 32 bits
 //   heading_deg  0 <= heading < 360, from +x towards +y
+//   teleport     need not be there. 1: the entity did not move here from where it was at the tick
+//                before, it jumped; 0 or empty: it moved. Without it kit/jump_marks.h finds the jumps
 //   extra        the first cell that is not empty decides: numbers or words (1..63 bytes, without
 //                quotes or control characters). A cell may be empty.
 

@@ -121,12 +121,13 @@ static ph_recording* allocate(const ph_rows* rows)
     made->y_mm = room_for(rows->count, sizeof(int32_t));
     made->z_mm = room_for(rows->count, sizeof(int32_t));
     made->heading_deg = room_for(rows->count, sizeof(float));
+    made->is_jump = room_for(rows->count, sizeof(bool));
     made->line = room_for(rows->count, sizeof(int32_t));
     made->first_span = room_for(rows->entity_count + 1, sizeof(int));
     made->columns = calloc((size_t)rows->column_count + 1, sizeof(ph_column));
     bool is_complete = made->id != NULL && made->x_mm != NULL && made->y_mm != NULL &&
-                       made->z_mm != NULL && made->heading_deg != NULL && made->line != NULL &&
-                       made->first_span != NULL && made->columns != NULL;
+                       made->z_mm != NULL && made->heading_deg != NULL && made->is_jump != NULL &&
+                       made->line != NULL && made->first_span != NULL && made->columns != NULL;
     for (int c = 0; is_complete && c < rows->column_count; ++c) {
         made->column_count = c + 1;
         made->columns[c].value = room_for(rows->count, sizeof(double));
@@ -199,6 +200,7 @@ static void scatter(const ph_rows* rows, const sorting* sort, ph_recording* made
         made->y_mm[to] = row->position_mm[1];
         made->z_mm[to] = row->position_mm[2];
         made->heading_deg[to] = row->heading_deg;
+        made->is_jump[to] = row->is_jump;
         made->line[to] = row->line;
         const double* cells = rows->cell + (size_t)i * (size_t)rows->column_count;
         for (int c = 0; c < rows->column_count; ++c) {

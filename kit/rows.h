@@ -16,9 +16,10 @@ typedef struct ph_row {
     int32_t line;
     int32_t position_mm[3];
     float heading_deg;
+    bool is_jump; // as the file says
 } ph_row;
 
-_Static_assert(sizeof(ph_row) == 28, "hundreds of thousands of them");
+_Static_assert(sizeof(ph_row) == 32, "hundreds of thousands of them");
 
 // Start from {.column_count = ...}.
 typedef struct ph_rows {

@@ -5,6 +5,7 @@
 
 #include "kit/scene_recording.h"
 
+#include "kit/jump_marks.h"
 #include "kit/rows.h"
 #include "kit/scene.h"
 
@@ -67,6 +68,7 @@ static ph_recording* finish(const ph_scene* scene, const ph_rows* rows, ph_fault
         column->high = extra->high;
     }
     made->rate_hz = scene->rate_hz;
+    ph_jump_marks_find(made);
     made->ground = scene->info->ground;
     made->altitude = scene->info->altitude;
     return made;

@@ -200,6 +200,7 @@ bool ph_sim_stage_put(ph_sim_stage* stage, ph_fault* fault)
         .y_mm = source->y_mm,
         .z_mm = source->z_mm,
         .heading_deg = source->heading_deg,
+        .is_jump = source->is_jump,
     };
     ph_truth_history_step(stage->history, &now);
     return true;

@@ -7,6 +7,7 @@
 
 #include "kit/snapshot_difference.h"
 
+#include "motion/stride.h"
 #include "schedule/pacing.h"
 
 #include <stdlib.h>
@@ -14,8 +15,6 @@
 
 // Without acks the last snapshot is sent once more, so often.
 #define PROBE_US 1000000
-// What moves faster did not come there by moving: 100 m/s.
-#define JUMP_US_PER_MM 10
 
 typedef struct near_slot {
     double distance2;
@@ -32,6 +31,8 @@ struct ph_snapshot_sender {
     uint32_t acked;    // the newest; before the first ack the one before the first
     uint64_t acked_us; // when its ack first left the client, as well as is known
     bool has_baseline;
+    ph_stride* strides; // by slot
+    ph_stride_rule stride_rule;
     uint32_t* jump_tick; // by slot: since when it is where it did not come by moving; 0: never
     bool* is_vacated;    // by slot: to be freed
     near_slot* near;     // newcomers
@@ -70,12 +71,14 @@ static bool create_arrays(ph_snapshot_sender* sender)
     const size_t bits = count * (size_t)ph_snapshot_entity_bits_max(layout_of(sender));
     sender->capacity = bits / 8 + PH_PAYLOAD_MAX;
     sender->bytes = calloc(sender->capacity, 1);
+    sender->stride_rule = ph_stride_rule_make(sender->def.tick_us);
+    sender->strides = calloc(count, sizeof *sender->strides);
     sender->jump_tick = calloc(count, sizeof *sender->jump_tick);
     sender->is_vacated = calloc(count, sizeof *sender->is_vacated);
     sender->near = calloc(count, sizeof *sender->near);
     sender->newcomers = calloc(count, sizeof *sender->newcomers);
-    return sender->bytes != NULL && sender->jump_tick != NULL && sender->is_vacated != NULL &&
-           sender->near != NULL && sender->newcomers != NULL;
+    return sender->bytes != NULL && sender->strides != NULL && sender->jump_tick != NULL &&
+           sender->is_vacated != NULL && sender->near != NULL && sender->newcomers != NULL;
 }
 
 ph_snapshot_sender* ph_snapshot_sender_create(const ph_snapshot_sender_def* def)
@@ -110,6 +113,7 @@ void ph_snapshot_sender_destroy(ph_snapshot_sender* sender)
     free(sender->newcomers);
     free(sender->near);
     free(sender->is_vacated);
+    free(sender->strides);
     free(sender->jump_tick);
     free(sender->bytes);
     free(sender);
@@ -161,17 +165,16 @@ static void read_property(const ph_snapshot_sender* sender, ph_entity_id entity,
     }
 }
 
+// By the same rule as the library's worlds.
 static void note_jump(ph_snapshot_sender* sender, int slot, const uint32_t was[3],
                       const uint32_t is[3], uint32_t tick)
 {
-    double mm2 = 0.0;
+    int32_t step_mm[3];
     for (int k = 0; k < 3; ++k) {
-        const double mm = (double)(int32_t)(is[k] - was[k]);
-        mm2 += mm * mm;
+        step_mm[k] = (int32_t)(is[k] - was[k]);
     }
-    const double limit_mm = (double)(sender->def.tick_us / JUMP_US_PER_MM) +
-                            2.0 * (double)(1 << layout_of(sender)->position->coordinate.shift);
-    if (mm2 > limit_mm * limit_mm) {
+    if ((step_mm[0] | step_mm[1] | step_mm[2]) != 0 &&
+        ph_stride_add(&sender->strides[slot], &sender->stride_rule, tick, step_mm)) {
         sender->jump_tick[slot] = tick;
     }
 }
@@ -193,6 +196,7 @@ static void look_at(ph_snapshot_sender* sender, int slot, ph_entity_id entity, u
         note_jump(sender, slot, was, is, tick);
     } else {
         sender->jump_tick[slot] = 0;
+        sender->strides[slot] = (ph_stride){0};
         ph_snapshot_reset_block(layout, block);
     }
     now->keys[slot] = key;

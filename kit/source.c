@@ -28,6 +28,7 @@ static void look(ph_source* source)
         source->y_mm[e] = recording->y_mm[row];
         source->z_mm[e] = recording->z_mm[row];
         source->heading_deg[e] = recording->heading_deg[row];
+        source->is_jump[e] = recording->is_jump[row];
     }
 }
 
@@ -55,6 +56,7 @@ void ph_source_rewind(ph_source* source)
         source->y_mm[e] = 0;
         source->z_mm[e] = 0;
         source->heading_deg[e] = 0.0f;
+        source->is_jump[e] = false;
         source->entity_id[e] = (ph_entity_id){0};
         source->put_row[e] = -1;
     }
@@ -137,8 +139,11 @@ static ph_result change(ph_source* source, ph_world* world, int entity)
     if (recording->x_mm[row] != recording->x_mm[old] ||
         recording->y_mm[row] != recording->y_mm[old] ||
         recording->z_mm[row] != recording->z_mm[old]) {
-        result = ph_world_move(world, source->entity_id[entity], recording->x_mm[row],
-                               recording->y_mm[row], recording->z_mm[row]);
+        // What the recording says a game could have said; what was found the world has to find.
+        ph_result (*const put)(ph_world*, ph_entity_id, int64_t, int64_t, int64_t) =
+            recording->has_marks && recording->is_jump[row] ? ph_world_jump : ph_world_move;
+        result = put(world, source->entity_id[entity], recording->x_mm[row], recording->y_mm[row],
+                     recording->z_mm[row]);
     }
     for (int f = 0; f < source->bindings.count && result == PH_OK; ++f) {
         const ph_column_binding* binding = &source->bindings.items[f];
@@ -191,11 +196,12 @@ ph_source* ph_source_create(const ph_recording* recording, const ph_schema* sche
     source->y_mm = calloc(count, sizeof(int32_t));
     source->z_mm = calloc(count, sizeof(int32_t));
     source->heading_deg = calloc(count, sizeof(float));
+    source->is_jump = calloc(count, sizeof(bool));
     source->entity_id = calloc(count, sizeof(ph_entity_id));
     source->put_row = calloc(count, sizeof(int));
     bool is_made = source->present != NULL && source->row != NULL && source->x_mm != NULL &&
                    source->y_mm != NULL && source->z_mm != NULL && source->heading_deg != NULL &&
-                   source->entity_id != NULL && source->put_row != NULL;
+                   source->is_jump != NULL && source->entity_id != NULL && source->put_row != NULL;
     if (!is_made) {
         ph_fault_set_memory(fault);
     }
@@ -219,6 +225,7 @@ void ph_source_destroy(ph_source* source)
     free(source->y_mm);
     free(source->z_mm);
     free(source->heading_deg);
+    free(source->is_jump);
     free(source->entity_id);
     free(source->put_row);
     free(source);

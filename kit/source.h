@@ -33,6 +33,7 @@ typedef struct ph_source {
     int32_t* y_mm;
     int32_t* z_mm;
     float* heading_deg;
+    bool* is_jump; // it did not move here since the tick before
     // In the world: {0} while it is absent, as of the last put.
     ph_entity_id* entity_id;
     int* put_row; // what was put last; -1 while it is absent

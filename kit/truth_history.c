@@ -14,8 +14,6 @@
 
 #include <math.h>
 
-#define JUMP_MM_PER_S 100000.0
-
 typedef struct ph_place {
     int32_t mm[3];
 } ph_place;
@@ -138,7 +136,7 @@ static void move(ph_truth_history* history, int32_t entity, const ph_place* plac
     measure_way(place_at(history, entity, history->tick - 1), place, step_mm);
     const double length_mm = length_of(step_mm);
     steps_mm[history->tick % history->second_ticks] = length_mm;
-    if (length_mm * history->rate_hz > JUMP_MM_PER_S) {
+    if (history->now.is_jump != NULL && history->now.is_jump[entity]) {
         trail->jump_tick = history->tick;
     }
 

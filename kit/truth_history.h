@@ -16,7 +16,8 @@
 //   the last second   the ticks t-R .. t, which are R steps and R + 1 moments
 //   stay              the ticks of an entity from its appearance to its last before it is absent
 //   step              from one tick to the next within a stay; 3D
-//   jump              a step over 100 m/s, or an appearance that is not the entity's first
+//   jump              a step that the truth marks as one (see kit/jump_marks.h), or an appearance that
+//                     is not the entity's first
 //   way               3D, from where the entity was at t-R, or at the first tick of its stay when
 //                     that is later, to where it is at t
 
@@ -26,13 +27,14 @@
 #include <pinhole/base.h>
 
 // The truth of one tick, arrays by entity number. The other arrays mean nothing where present is
-// false. heading_deg may be NULL: no entity has one.
+// false. heading_deg may be NULL: no entity has one; is_jump, too: there is none.
 typedef struct ph_truth_moment {
     const bool* present;
     const int32_t* x_mm;
     const int32_t* y_mm;
     const int32_t* z_mm;
     const float* heading_deg;
+    const bool* is_jump; // it did not move here since the tick before
 } ph_truth_moment;
 
 // What became of one entity. The way and the longest step are valid while it is present.

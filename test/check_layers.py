@@ -28,7 +28,7 @@ RESTS_ON = {
     "codec": ["bits"],
     "schema": ["codec"],
     "packet": ["schema", "motion"],
-    "entities": ["schema", "packet", "vision"],
+    "entities": ["schema", "packet", "motion", "vision"],
     "replication": ["entities", "packet", "schedule", "vision", "tools"],
     "world": ["replication"],
     "client": ["packet", "tools"],

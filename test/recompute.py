@@ -13,7 +13,8 @@ it, every figure must agree, and the exit code says whether: 0 yes, 1 no, 2 the 
 --bias MM moves everything that is shown along x: the figures must then disagree. `stale_ms` is not
 recomputed: a dump holds positions and headings only.
 
-RECORDING  tick,entity,x_mm,y_mm,z_mm,heading_deg,...   plain or gzip, `# rate N` on top if it likes
+RECORDING  tick,entity,x_mm,y_mm,z_mm,heading_deg,...   plain or gzip, `# rate N` on top if it likes;
+           a column `teleport` says what is a jump, else that is found as kit/jump_marks.h has it
 DUMP       time_ms,viewer,entity,x_mm,y_mm,z_mm,heading_deg   plain or gzip, rows in any order;
            time_ms = 1000 x tick / rate; viewer and entity as in the recording; heading may be empty
 """
@@ -50,7 +51,8 @@ class Nonsense(Exception):
 
 # ---- files ---------------------------------------------------------------------------------------
 
-Place = collections.namedtuple("Place", "x y z heading")  # mm or tenths; hundredths of a degree or None
+# mm or tenths; hundredths of a degree or None; whether it is marked as a jump, or None
+Place = collections.namedtuple("Place", "x y z heading mark", defaults=(None,))
 
 
 def open_text(path):
@@ -86,7 +88,8 @@ def read_recording(path, rate, seconds):
             if seconds and tick - first >= math.floor(seconds * rate + 0.5):
                 break
             ticks.setdefault(tick, {})[int(row["entity"])] = Place(
-                int(row["x_mm"]), int(row["y_mm"]), int(row["z_mm"]), hundredths(row["heading_deg"]))
+                int(row["x_mm"]), int(row["y_mm"]), int(row["z_mm"]), hundredths(row["heading_deg"]),
+                row["teleport"] == "1" if "teleport" in row else None)
     if not ticks:
         raise Nonsense(f"{path} holds no rows")
     return ticks
@@ -122,6 +125,10 @@ def between(start, end, unit=1):
     """The shorter way from one coordinate to another: the world wraps at 2^32 mm; unit says how many make a mm."""
     half = unit << 31
     return (end - start + half) % (2 * half) - half
+
+
+def square(step):
+    return sum(mm**2 for mm in step)
 
 
 def planar2(a, b):
@@ -162,7 +169,22 @@ class Truth:
             return False
         if tick - 1 not in path:
             return tick != min(path)
-        return distance(path[tick - 1], path[tick]) * self.rate > 100000
+        if path[tick].mark is not None:
+            return path[tick].mark
+        step = self.step(entity, tick)
+        return (square(step) > (100000 / self.rate) ** 2 and
+                all(self.is_other(step, self.step(entity, at)) for at in (tick - 1, tick + 1)))
+
+    def step(self, entity, tick):
+        """From the tick before; None when it is absent at one of the two."""
+        path = self.paths[entity]
+        if tick not in path or tick - 1 not in path:
+            return None
+        return tuple(between(a, b) for a, b in zip(path[tick - 1][:3], path[tick][:3]))
+
+    @staticmethod
+    def is_other(step, beside):
+        return beside is None or 4 * square(tuple(a - b for a, b in zip(step, beside))) > square(step)
 
     def motion(self, entity, tick):
         """(has jumped, longest step, way) of the last second; cached, as many viewers ask for it."""

@@ -13,6 +13,7 @@ static ph_entities setup(void)
 {
     ph_entities entities;
     assert_int_equal(ph_entities_create(&entities, &(ph_allocator){0}, CAPACITY), PH_OK);
+    entities.stride_rule = ph_stride_rule_make(50000);
     return entities;
 }
 
@@ -22,7 +23,7 @@ static ph_entity_index add_walker(ph_entities* entities, uint64_t name)
     const ph_entity_index index =
         ph_entities_add(entities, &(ph_newcomer){.key = name, .seen_by = 1});
     ph_entities_note_displacements(entities, 0.05f);
-    ph_entities_move(entities, index, (int32_t[3]){0, 50, 0});
+    ph_entities_move(entities, index, &(ph_move){.position_mm = {0, 50, 0}});
     ph_entities_note_displacements(entities, 0.05f);
     return index;
 }

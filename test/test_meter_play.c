@@ -112,13 +112,14 @@ static int id_of(int entity)
 
 static void write_recording(const made_play* play, FILE* file)
 {
-    fprintf(file, "# rate %d\ntick,entity,x_mm,y_mm,z_mm,heading_deg\n", MADE_PLAY_RATE_HZ);
+    fprintf(file, "# rate %d\ntick,entity,x_mm,y_mm,z_mm,heading_deg,teleport\n",
+            MADE_PLAY_RATE_HZ);
     for (int tick = 0; tick < MADE_PLAY_TICKS; ++tick) {
         const made_tick* now = &play->ticks[tick];
         for (int i = 0; i < MADE_PLAY_ENTITIES; ++i) {
             if (now->present[i]) {
-                fprintf(file, "%d,%d,%d,%d,%d,%.1f\n", tick, id_of(i), now->x_mm[i], now->y_mm[i],
-                        now->z_mm[i], (double)now->heading_deg[i]);
+                fprintf(file, "%d,%d,%d,%d,%d,%.1f,%d\n", tick, id_of(i), now->x_mm[i],
+                        now->y_mm[i], now->z_mm[i], (double)now->heading_deg[i], now->is_jump[i]);
             }
         }
     }

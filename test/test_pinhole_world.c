@@ -161,6 +161,45 @@ static void a_jump_is_no_velocity(void** state)
     teardown(&x);
 }
 
+// 110 m/s: its first step may be a jump.
+static void what_keeps_its_speed_never_jumps(void** state)
+{
+    (void)state;
+    fixture x;
+    const ph_viewer_def def = viewer_def();
+    setup(&x, &def);
+    const ph_entity_id body = small_world_spawn_at(&x.f, 1, 0, 0);
+    for (int tick = 1; tick < 15; ++tick) {
+        ph_world_move(x.f.world, body, 11000 * tick, 0, 0);
+        step_and_answer(&x);
+    }
+    const ph_entities* entities = &x.f.world->store.entities;
+    const ph_entity_index index = ph_entities_find(entities, body);
+    assert_int_equal(entities->whereabouts[index].jumps, 1);
+    assert_int_equal(baseline_of(&x, body)->sample_count, 2);
+    teardown(&x);
+}
+
+static void a_game_can_say_that_a_move_is_a_jump(void** state)
+{
+    (void)state;
+    fixture x;
+    const ph_viewer_def def = viewer_def();
+    setup(&x, &def);
+    const ph_entity_id walker = small_world_spawn_at(&x.f, 1, 0, 0);
+    for (int tick = 1; tick < 10; ++tick) {
+        ph_world_move(x.f.world, walker, 100 * tick, 0, 0);
+        step_and_answer(&x);
+    }
+    assert_int_equal(baseline_of(&x, walker)->sample_count, 2);
+    assert_int_equal(ph_world_jump(x.f.world, walker, 800, 500, 0), PH_OK);
+    step_and_answer(&x);
+    assert_int_equal(baseline_of(&x, walker)->sample_count, 1);
+    assert_int_equal(ph_world_jump(x.f.world, walker, INT64_MAX, 0, 0), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_world_jump(x.f.world, (ph_entity_id){0}, 0, 0, 0), PH_ERROR_STALE);
+    teardown(&x);
+}
+
 static void an_enter_is_told_again_when_it_is_lost_or_not_answered_for(void** state)
 {
     (void)state;
@@ -520,6 +559,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_enter_says_how_it_moves),
         cmocka_unit_test(a_jump_is_no_velocity),
+        cmocka_unit_test(what_keeps_its_speed_never_jumps),
+        cmocka_unit_test(a_game_can_say_that_a_move_is_a_jump),
         cmocka_unit_test(an_enter_is_told_again_when_it_is_lost_or_not_answered_for),
         cmocka_unit_test(an_entity_missing_for_longer_comes_sooner_when_unacked_too),
         cmocka_unit_test(far_away_is_coarse_where_much_is_wrong),

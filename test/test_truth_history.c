@@ -15,6 +15,7 @@ enum { ENTITY_COUNT = 8, RATE_HZ = 7, TICK_COUNT = 400 };
 typedef struct moment {
     bool present[ENTITY_COUNT];
     int32_t mm[3][ENTITY_COUNT];
+    bool is_jump[ENTITY_COUNT];
 } moment;
 
 static ph_truth_moment truth_of(const moment* now)
@@ -24,10 +25,11 @@ static ph_truth_moment truth_of(const moment* now)
         .x_mm = now->mm[0],
         .y_mm = now->mm[1],
         .z_mm = now->mm[2],
+        .is_jump = now->is_jump,
     };
 }
 
-// Walks, stops, jumps (100 m/s are 14,286 mm a tick), goes away and comes back.
+// Walks, stops, goes far, jumps, goes away and comes back.
 static void draw_moment(test_rng* rng, const moment* before, moment* now)
 {
     *now = *before;
@@ -35,6 +37,7 @@ static void draw_moment(test_rng* rng, const moment* before, moment* now)
         if (test_rng_below(rng, 12) == 0) {
             now->present[i] = !now->present[i];
         }
+        now->is_jump[i] = test_rng_below(rng, 30) == 0;
         const int reach_mm = test_rng_below(rng, 20) == 0 ? 30000 : 900;
         for (int axis = 0; axis < 3; ++axis) {
             now->mm[axis][i] += (int32_t)test_rng_below(rng, (uint64_t)reach_mm) - reach_mm / 2;
@@ -79,7 +82,7 @@ static bool is_jump(const moment* moments, int tick, int entity)
     if (first_of_stay(moments, tick, entity) == tick) {
         return was_ever_present(moments, tick, entity);
     }
-    return distance_mm(&moments[tick - 1], &moments[tick], entity) * RATE_HZ > 100000.0;
+    return moments[tick].is_jump[entity];
 }
 
 static void check_entity(const ph_truth_history* history, const moment* moments, int entity)

@@ -1043,6 +1043,12 @@ class world : public owner<ph_world>
         return ph_world_move(get(), entity, x_mm, y_mm, z_mm);
     }
 
+    [[nodiscard]] ph_result jump(entity_id entity, std::int64_t x_mm, std::int64_t y_mm,
+                                 std::int64_t z_mm) noexcept
+    {
+        return ph_world_jump(get(), entity, x_mm, y_mm, z_mm);
+    }
+
     [[nodiscard]] ph_result set_visibility(entity_id entity, std::uint32_t seen_by,
                                            bool is_always_visible, bool is_never_visible) noexcept
     {
@@ -1421,8 +1427,8 @@ class messages : public owner<ph_messages>
         return ph_messages_receive_block(get(), &block);
     }
 
-    [[nodiscard]] ph_result send_unreliable(ph_unreliable_kind kind, int channel,
-                                            const void* bytes, std::size_t size) noexcept
+    [[nodiscard]] ph_result send_unreliable(ph_unreliable_kind kind, int channel, const void* bytes,
+                                            std::size_t size) noexcept
     {
         return ph_messages_send_unreliable(get(), kind, channel, bytes, size);
     }

@@ -69,8 +69,10 @@ typedef struct ph_world_def {
     ph_profile profile;
     /// Time from one tick to the next, in microseconds, 1,000..10,000,000. Default 100,000.
     uint32_t tick_us;
-    /// Further than this within one move is a jump, which clients show as one, in mm. 0: 100 m/s
-    /// for the length of a tick.
+    /// What is a jump, which clients show as one. 0: a move faster than 100 m/s for the length of a
+    /// tick which is not like the entity's last one, or like as many of them as ticks have passed. So
+    /// what keeps its speed never jumps, up to 10 km/s and more; only its first fast move is taken for
+    /// a jump. Otherwise: every move further than so many mm. Also ph_world_jump().
     int32_t jump_mm;
     /// What there is to stand on, the same as the clients'. Zero-initialised: nothing. For classes
     /// whose position has a ground_tolerance_mm.
@@ -192,6 +194,10 @@ PH_API ph_result ph_world_get_property(const ph_world* world, ph_entity_id entit
 /// Moves an entity; the same as setting its position. @return PH_OK, PH_ERROR_STALE, or PH_ERROR_ARGUMENT:
 /// not within PH_POSITION_MIN_MM..PH_POSITION_MAX_MM, nothing is changed.
 PH_API ph_result ph_world_move(ph_world* world, ph_entity_id entity, int64_t x_mm, int64_t y_mm,
+                               int64_t z_mm);
+
+/// The same by a jump, of any length: clients show it there at once.
+PH_API ph_result ph_world_jump(ph_world* world, ph_entity_id entity, int64_t x_mm, int64_t y_mm,
                                int64_t z_mm);
 
 /// Changes which viewers may see it (see ph_spawn). A seen_by of 0 means its own viewer only: a mask

@@ -15,10 +15,11 @@
 // Names come from the game, not from strangers: any seed will do.
 #define ENTITY_KEY_SEED UINT64_C(0x70696E686F6C65)
 
-// One array of cache lines, three of 8 bytes and one of several times 8, eight of 4 and two of three
+// Two arrays of cache lines or halves of them, three of 8 bytes and one of several times 8, eight of 4 and two of three
 // times 4, four of 1. Widest first: every array is aligned whatever the capacity.
 #define BYTES_PER_ENTITY                                                                           \
-    (sizeof(ph_whereabouts) + (size_t)((3 + PH_RECENT_TICKS) * 8 + 8 * 4 + 2 * 12 + 4 * 1))
+    (sizeof(ph_whereabouts) + sizeof(ph_stride) +                                                  \
+     (size_t)((3 + PH_RECENT_TICKS) * 8 + 8 * 4 + 2 * 12 + 4 * 1))
 
 // An allocator promises 16 bytes only: with room for one more the first may begin where a whole record
 // does.
@@ -45,6 +46,7 @@ static void lay_out_entities(ph_entities* entities, void* block, int capacity)
     const size_t count = (size_t)capacity;
     uint8_t* rest = beginning_of(block);
     entities->whereabouts = (void*)carve_array(&rest, count * sizeof(ph_whereabouts));
+    entities->strides = (void*)carve_array(&rest, count * sizeof(ph_stride));
     entities->spawn_order = (void*)carve_array(&rest, count * sizeof(uint64_t));
     entities->key = (void*)carve_array(&rest, count * sizeof(uint64_t));
     entities->changes = (void*)carve_array(&rest, count * sizeof(uint64_t));
@@ -72,6 +74,7 @@ static void copy_entities(ph_entities* to, const ph_entities* from)
 {
     const size_t count = (size_t)from->capacity;
     memcpy(to->whereabouts, from->whereabouts, count * sizeof(ph_whereabouts));
+    memcpy(to->strides, from->strides, count * sizeof(ph_stride));
     memcpy(to->spawn_order, from->spawn_order, count * sizeof(uint64_t));
     memcpy(to->key, from->key, count * sizeof(uint64_t));
     memcpy(to->changes, from->changes, count * sizeof(uint64_t));
@@ -97,7 +100,7 @@ static void copy_entities(ph_entities* to, const ph_entities* from)
 
 ph_result ph_entities_create(ph_entities* entities, const ph_allocator* allocator, int capacity)
 {
-    *entities = (ph_entities){.allocator = *allocator, .jump_mm = INT64_MAX};
+    *entities = (ph_entities){.allocator = *allocator, .far_mm = INT64_MAX};
     ph_result result = ph_id_pool_create(&entities->ids, allocator, capacity);
     if (result == PH_OK) {
         result = ph_hash_map_create(&entities->by_key, allocator, capacity, ENTITY_KEY_SEED);
@@ -203,6 +206,7 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
         ph_entities_recent(entities, ticks)[index] = 0;
     }
     entities->whereabouts[index] = (ph_whereabouts){0};
+    entities->strides[index] = (ph_stride){0};
     put_at(entities, index, newcomer->position_mm);
     memcpy(&entities->was_mm[3 * (size_t)index], newcomer->position_mm,
            sizeof newcomer->position_mm);
@@ -349,32 +353,38 @@ uint32_t ph_distance_mm(const int32_t from_mm[3], const int32_t to_mm[3])
     return root_of(squared_distance(from_mm, to_mm));
 }
 
-void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_t position_mm[3])
+// Whether a move is no motion: by the game's own rule, or by how the entity moved before.
+static bool is_no_motion(ph_entities* entities, ph_entity_index index, const ph_move* move,
+                         bool is_far)
 {
-    ph_whereabouts* at = &entities->whereabouts[index];
-    const uint64_t square = squared_distance(at->position_mm, position_mm);
-    at->mileage_mm += root_of(square);
-    // No move is as long as 2^32 mm, whose square would not fit.
-    const bool is_jump = entities->jump_mm <= UINT32_MAX &&
-                         square > (uint64_t)entities->jump_mm * (uint64_t)entities->jump_mm;
-    if (is_jump) {
-        ++at->jumps;
-        note_arrival(entities, index);
+    if (entities->is_far_a_jump) {
+        return is_far;
     }
-    put_at(entities, index, position_mm);
+    const int32_t* from_mm = entities->whereabouts[index].position_mm;
+    int32_t step_mm[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        step_mm[axis] = (int32_t)((uint32_t)move->position_mm[axis] - (uint32_t)from_mm[axis]);
+    }
+    return ph_stride_add(&entities->strides[index], &entities->stride_rule, move->tick, step_mm);
 }
 
-// @return False when that was a jump, which is no way to go on.
-static bool measure_displacement(const ph_entities* entities, const int32_t from_mm[3],
-                                 const int32_t to_mm[3], int32_t displacement_mm[3])
+void ph_entities_move(ph_entities* entities, ph_entity_index index, const ph_move* move)
 {
-    bool is_step = true;
-    for (int axis = 0; axis < 3; ++axis) {
-        displacement_mm[axis] = (int32_t)((uint32_t)to_mm[axis] - (uint32_t)from_mm[axis]);
-        is_step = is_step && displacement_mm[axis] <= entities->jump_mm &&
-                  displacement_mm[axis] >= -entities->jump_mm;
+    ph_whereabouts* at = &entities->whereabouts[index];
+    const uint64_t square = squared_distance(at->position_mm, move->position_mm);
+    at->mileage_mm += root_of(square);
+    // No move is as long as 2^32 mm, whose square would not fit.
+    const bool is_far = entities->far_mm <= UINT32_MAX &&
+                        square > (uint64_t)entities->far_mm * (uint64_t)entities->far_mm;
+    const bool is_jump = is_no_motion(entities, index, move, is_far) || move->is_jump;
+    if (is_jump) {
+        ++at->jumps;
+        at->has_jumped = true;
     }
-    return is_step;
+    if (is_far || is_jump) {
+        note_arrival(entities, index);
+    }
+    put_at(entities, index, move->position_mm);
 }
 
 void ph_entities_note_displacements(ph_entities* entities, float tick_s)
@@ -384,11 +394,12 @@ void ph_entities_note_displacements(ph_entities* entities, float tick_s)
         ph_whereabouts* at = &entities->whereabouts[index];
         int32_t* was_mm = &entities->was_mm[3 * (size_t)index];
         int32_t* displacement_mm = &entities->displacement_mm[3 * (size_t)index];
-        if (displacement_mm[0] == PH_NO_DISPLACEMENT ||
-            !measure_displacement(entities, was_mm, at->position_mm, displacement_mm)) {
-            memset(displacement_mm, 0, 3 * sizeof displacement_mm[0]);
-        }
+        // From behind a jump nothing leads here.
+        const bool is_step = displacement_mm[0] != PH_NO_DISPLACEMENT && !at->has_jumped;
+        at->has_jumped = false;
         for (int axis = 0; axis < 3; ++axis) {
+            const uint32_t moved_mm = (uint32_t)at->position_mm[axis] - (uint32_t)was_mm[axis];
+            displacement_mm[axis] = is_step ? (int32_t)moved_mm : 0;
             was_mm[axis] = at->position_mm[axis];
             at->velocity_mm_s[axis] = (float)displacement_mm[axis] / tick_s;
         }

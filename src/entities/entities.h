@@ -21,6 +21,7 @@
 
 #include "base/hash.h"
 #include "base/id_pool.h"
+#include "motion/stride.h"
 #include "vision/entity_arrays.h"
 
 // What one move adds to the mileage at most: 1,049 m. A jump of thousands of kilometres is no
@@ -40,14 +41,16 @@ typedef struct ph_whereabouts {
     uint32_t row;           // in the table of its class
     uint32_t stir;          // what else all viewers may see has changed, as a path (columns.h)
     uint32_t moved_tick;    // when the position last changed
-    uint16_t jumps;         // moves that were too long to be a path, modulo 2^16
-    uint8_t spare[22];
+    uint16_t jumps;         // moves that were no motion, modulo 2^16
+    bool has_jumped;        // since the last tick
+    uint8_t spare[21];
 } ph_whereabouts;
 
 _Static_assert(sizeof(ph_whereabouts) == 64, "one in a cache line");
 
 typedef struct ph_entities {
     ph_whereabouts* whereabouts;
+    ph_stride* strides;    // how each came to where it is; unless the game says what a jump is
     uint64_t* spawn_order; // ascending with time; UINT64_MAX: no entity
     uint64_t* key;         // given by the game, unique
     uint64_t* changes;     // bit p: property p has changed since the last tick
@@ -62,8 +65,9 @@ typedef struct ph_entities {
     ph_entity_index* live;
     ph_entity_index* resting; // despawned, but their indices are not given out before the next tick
     ph_entity_index*
-        visibility_changed;   // whose visibility was set since the last tick; may name one twice
-    ph_entity_index* arrived; // spawned, shown to more, or jumped since the last tick; none twice
+        visibility_changed; // whose visibility was set since the last tick; may name one twice
+    ph_entity_index*
+        arrived; // spawned, shown to more, or moved far since the last tick; none twice
     uint8_t* class_index;
     uint8_t* refers;      // 1: a reference of it may name an entity
     uint8_t* flags;       // PH_SEEN_ALWAYS, PH_SEEN_NEVER
@@ -79,7 +83,9 @@ typedef struct ph_entities {
     ph_id_pool ids;
     ph_hash_map by_key; // key -> index
     uint64_t next_spawn_order;
-    int64_t jump_mm; // longer moves are jumps; INT64_MAX unless it is set
+    int64_t far_mm; // longer moves may take it into views at once; INT64_MAX unless it is set
+    ph_stride_rule stride_rule; // of jumps
+    bool is_far_a_jump;         // the game's own rule instead
     ph_allocator allocator;
 } ph_entities;
 
@@ -144,8 +150,14 @@ ph_entity_id ph_entities_id(const ph_entities* entities, ph_entity_index index);
 // A reference of it was set: whether it may name an entity.
 void ph_entities_note_reference(ph_entities* entities, ph_entity_index index, bool is_named);
 
-// Puts it there and adds the way to its mileage; a way longer than jump_mm counts as a jump, too.
-void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_t position_mm[3]);
+typedef struct ph_move {
+    int32_t position_mm[3];
+    uint32_t tick; // the last one
+    bool is_jump;  // the game says so
+} ph_move;
+
+// Puts it there and adds the way to its mileage. What is no motion counts as a jump, too.
+void ph_entities_move(ph_entities* entities, ph_entity_index index, const ph_move* move);
 
 // A tick: what each has moved since the last one is its way now. For worlds that tell of velocities.
 void ph_entities_note_displacements(ph_entities* entities, float tick_s);

@@ -134,7 +134,10 @@ ph_result ph_store_create(ph_store* store, const ph_store_def* def, const ph_all
         ph_store_destroy(store);
         return PH_ERROR_MEMORY;
     }
-    store->entities.jump_mm = def->jump_mm;
+    store->entities.stride_rule = ph_stride_rule_make(def->tick_us);
+    store->entities.is_far_a_jump = def->jump_mm != 0;
+    store->entities.far_mm =
+        def->jump_mm != 0 ? def->jump_mm : (int64_t)store->entities.stride_rule.slow_mm;
     return PH_OK;
 }
 

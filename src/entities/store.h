@@ -64,7 +64,7 @@ typedef struct ph_store_def {
     const ph_schema* schema;
     ph_ground ground;
     uint32_t tick_us;
-    int64_t jump_mm;
+    int64_t jump_mm; // the game's own rule; 0: by how each entity moves
     int entity_capacity;
     bool has_filter;
 } ph_store_def;

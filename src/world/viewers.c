@@ -103,12 +103,12 @@ void ph_viewers_remove(ph_viewers* viewers, ph_id id)
 // ---- the tick
 
 void ph_viewers_look_from(ph_viewers* viewers, uint32_t viewer, const int32_t eye_mm[3],
-                          int64_t jump_mm)
+                          int64_t far_mm)
 {
     ph_eye* eye = &viewers->eyes[viewer];
     const uint64_t distance2 = ph_distance2(eye->x_mm, eye->y_mm, eye_mm[0], eye_mm[1]);
     // No way is as long as 2^32 mm, whose square would not fit.
-    if (jump_mm <= UINT32_MAX && distance2 > (uint64_t)jump_mm * (uint64_t)jump_mm) {
+    if (far_mm <= UINT32_MAX && distance2 > (uint64_t)far_mm * (uint64_t)far_mm) {
         viewers->viewers[viewer].has_leapt = true;
     }
     eye->x_mm = eye_mm[0];
@@ -125,7 +125,7 @@ void ph_viewers_follow(ph_viewers* viewers, uint32_t viewer, const ph_entities* 
     const ph_entity_index place = ph_entities_find_or_resting(entities, own);
     if (place != PH_ENTITY_NONE) {
         ph_viewers_look_from(viewers, viewer, entities->whereabouts[place].position_mm,
-                             entities->jump_mm);
+                             entities->far_mm);
     }
 }
 

@@ -87,9 +87,9 @@ typedef struct ph_refresh {
     uint32_t tick;
 } ph_refresh;
 
-// Moves the eye of a viewer; further than jump_mm is a leap.
+// Moves the eye of a viewer; further than far_mm is a leap.
 void ph_viewers_look_from(ph_viewers* viewers, uint32_t viewer, const int32_t eye_mm[3],
-                          int64_t jump_mm);
+                          int64_t far_mm);
 
 // Moves the eye of a viewer to its own entity, or to where that died since the last tick; if it has
 // been gone for longer, the eye stays.

@@ -35,12 +35,11 @@ ph_result ph_world_create(const ph_world_def* def, ph_world** world)
         return ph_fail_memory(&call);
     }
     made->def = *def;
-    made->def.jump_mm = ph_jump_limit(def);
     const ph_store_def store_def = {
         .schema = def->schema,
         .ground = def->ground,
         .tick_us = def->tick_us,
-        .jump_mm = made->def.jump_mm,
+        .jump_mm = def->jump_mm,
         .entity_capacity = def->entity_capacity,
         .has_filter = def->may_see != NULL,
     };

@@ -164,19 +164,20 @@ static void load_position_field(const ph_world* world, placed at, uint32_t words
 
 // A millimetre may take an entity from one layer of the ground to another: where there is a ground,
 // only the whole way to the client's coordinates tells whether they are others.
-static bool move_on_ground(ph_world* world, placed at, const int32_t position_mm[3])
+static bool move_on_ground(ph_world* world, placed at, const ph_move* move)
 {
     uint32_t before[3];
     uint32_t after[3];
     load_position_field(world, at, before);
-    ph_entities_move(&world->store.entities, at.index, position_mm);
+    ph_entities_move(&world->store.entities, at.index, move);
     load_position_field(world, at, after);
     return memcmp(before, after, sizeof before) != 0;
 }
 
 // The bit is set only when the coordinates that go on the wire become others; the rest still counts
 // for vision and mileage.
-static uint64_t store_position(ph_world* world, placed at, const int32_t position_mm[3])
+static uint64_t store_position(ph_world* world, placed at, const int32_t position_mm[3],
+                               bool is_jump)
 {
     ph_entities* entities = &world->store.entities;
     const int property = at.table->described->position;
@@ -190,11 +191,16 @@ static uint64_t store_position(ph_world* world, placed at, const int32_t positio
         return 0;
     }
     world->is_sorted = false;
+    const ph_move move = {
+        .position_mm = {position_mm[0], position_mm[1], position_mm[2]},
+        .tick = world->store.tick,
+        .is_jump = is_jump,
+    };
     bool has_changed = difference >> shift != 0;
     if (described->def.ground_tolerance_mm != 0) {
-        has_changed = move_on_ground(world, at, position_mm);
+        has_changed = move_on_ground(world, at, &move);
     } else {
-        ph_entities_move(entities, at.index, position_mm);
+        ph_entities_move(entities, at.index, &move);
     }
     if (has_changed) {
         entities->whereabouts[at.index].moved_tick = world->store.tick;
@@ -235,8 +241,9 @@ static uint64_t store(ph_world* world, placed at, int property, uint32_t* words,
     if (described->is_text) {
         has_changed = ph_table_store_text(at.table, property, at.row, *text);
     } else if (described->def.coding == PH_CODING_POSITION) {
-        return store_position(
-            world, at, (int32_t[3]){(int32_t)words[0], (int32_t)words[1], (int32_t)words[2]});
+        return store_position(world, at,
+                              (int32_t[3]){(int32_t)words[0], (int32_t)words[1], (int32_t)words[2]},
+                              false);
     } else {
         if (described->def.coding == PH_CODING_ENTITY) {
             // The kept one, too: that its entity is gone is no change of the property.
@@ -297,21 +304,35 @@ ph_result ph_world_set_struct(ph_world* world, ph_entity_id entity, const void* 
     return first;
 }
 
-ph_result ph_world_move(ph_world* world, ph_entity_id entity, int64_t x_mm, int64_t y_mm,
-                        int64_t z_mm)
+// Of the public function of that name.
+static ph_result put(ph_world* world, const char* function, ph_entity_id entity,
+                     const int64_t position_mm[3], bool is_jump)
 {
     placed at;
     if (!try_find_place(world, entity, &at)) {
-        return ph_world_fail_entity(world, __func__, entity);
+        return ph_world_fail_entity(world, function, entity);
     }
-    if (!ph_is_position((int64_t[3]){x_mm, y_mm, z_mm})) {
-        ph_check check = ph_world_call(world, __func__);
-        ph_check_position(&check, "position", (int64_t[3]){x_mm, y_mm, z_mm});
+    if (!ph_is_position(position_mm)) {
+        ph_check check = ph_world_call(world, function);
+        ph_check_position(&check, "position", position_mm);
         return check.result;
     }
-    world->store.entities.changes[at.index] |=
-        store_position(world, at, (int32_t[3]){(int32_t)x_mm, (int32_t)y_mm, (int32_t)z_mm});
+    const int32_t narrow_mm[3] = {(int32_t)position_mm[0], (int32_t)position_mm[1],
+                                  (int32_t)position_mm[2]};
+    world->store.entities.changes[at.index] |= store_position(world, at, narrow_mm, is_jump);
     return PH_OK;
+}
+
+ph_result ph_world_move(ph_world* world, ph_entity_id entity, int64_t x_mm, int64_t y_mm,
+                        int64_t z_mm)
+{
+    return put(world, __func__, entity, (int64_t[3]){x_mm, y_mm, z_mm}, false);
+}
+
+ph_result ph_world_jump(ph_world* world, ph_entity_id entity, int64_t x_mm, int64_t y_mm,
+                        int64_t z_mm)
+{
+    return put(world, __func__, entity, (int64_t[3]){x_mm, y_mm, z_mm}, true);
 }
 
 // ---- one property by itself

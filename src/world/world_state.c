@@ -18,7 +18,6 @@
 #define COUNT_SLACK 1e-6
 #define WORLD_TICK_US_MIN 1000
 #define WORLD_TICK_US_MAX 10000000
-#define JUMP_US_PER_MM 10
 #define BITS_PER_SECOND_MIN 1000
 #define VIEWER_OVERHEAD_BYTES_MAX 1000
 #define SENDS_MIN 0.1
@@ -186,12 +185,6 @@ ph_result ph_world_fail_viewer(const ph_world* world, const char* function, ph_v
 }
 
 // ---- what zeros and factors stand for
-
-// 100 m/s for the length of a tick.
-int32_t ph_jump_limit(const ph_world_def* def)
-{
-    return def->jump_mm != 0 ? def->jump_mm : (int32_t)(def->tick_us / JUMP_US_PER_MM);
-}
 
 int ph_slot_count_of(const ph_viewer_def* def, ph_profile profile)
 {

@@ -48,8 +48,6 @@ ph_result ph_world_fail_viewer(const ph_world* world, const char* function, ph_v
 // @return PH_ERROR_MEMORY.
 
 // What the zeros of a declaration stand for.
-int32_t ph_jump_limit(const ph_world_def* def);
-
 int ph_slot_count_of(const ph_viewer_def* def, ph_profile profile);
 
 // Rank and distance at which an entity leaves.

@@ -147,7 +147,7 @@ ph_result ph_viewer_set_eye(ph_world* world, ph_viewer_id viewer, int64_t x_mm, 
     }
     moved->own = (ph_entity_id){0}; // or the next tick would look from where it died
     const int32_t eye_mm[3] = {(int32_t)x_mm, (int32_t)y_mm, (int32_t)z_mm};
-    ph_viewers_look_from(&world->viewers, index, eye_mm, world->store.entities.jump_mm);
+    ph_viewers_look_from(&world->viewers, index, eye_mm, world->store.entities.far_mm);
     world->is_sorted = false;
     return PH_OK;
 }

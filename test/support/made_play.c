@@ -79,8 +79,9 @@ static void step(test_rng* rng, made_tick* now, int tick)
     for (int i = 0; i < MADE_PLAY_ENTITIES; ++i) {
         walk(rng, now, i);
         come_and_go(rng, now, i);
-        if (is_one_in(rng, 300) && i >= MADE_PLAY_VIEWERS) {
-            place_anywhere(rng, now, i); // a teleport, mostly
+        now->is_jump[i] = is_one_in(rng, 300) && i >= MADE_PLAY_VIEWERS;
+        if (now->is_jump[i]) {
+            place_anywhere(rng, now, i);
         }
     }
     now->present[RUNNER] = tick < RUNNER_TICKS;
@@ -175,6 +176,7 @@ ph_truth_moment made_play_moment(const made_play* play, int tick)
         .y_mm = now->y_mm,
         .z_mm = now->z_mm,
         .heading_deg = now->heading_deg,
+        .is_jump = now->is_jump,
     };
 }
 

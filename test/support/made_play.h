@@ -31,6 +31,7 @@ typedef struct made_tick {
     int32_t y_mm[MADE_PLAY_ENTITIES];
     int32_t z_mm[MADE_PLAY_ENTITIES];
     float heading_deg[MADE_PLAY_ENTITIES]; // whole tenths
+    bool is_jump[MADE_PLAY_ENTITIES];
 } made_tick;
 
 // What one client shows at one tick.

@@ -5,6 +5,8 @@
 
 #include "support/test_support.h"
 
+#include <string.h>
+
 void meter_stage_open(meter_stage* stage, int entity_count)
 {
     const ph_meter_def def = {.slots = METER_STAGE_SLOTS};
@@ -50,8 +52,10 @@ void meter_stage_tick(meter_stage* stage)
         .y_mm = stage->y_mm,
         .z_mm = stage->z_mm,
         .heading_deg = stage->heading_deg,
+        .is_jump = stage->is_jump,
     };
     ph_truth_history_step(stage->history, &truth);
+    memset(stage->is_jump, 0, sizeof stage->is_jump);
 
     ph_shown shown[METER_STAGE_ENTITIES];
     int count = 0;

@@ -366,9 +366,10 @@ void session_set_any(test_session* session, int entity)
 static void move_to(test_session* session, int entity, const int64_t position_mm[3])
 {
     session_entity* moved = &session->entities[entity];
-    assert_int_equal(
-        ph_world_move(session->world, moved->id, position_mm[0], position_mm[1], position_mm[2]),
-        PH_OK);
+    const bool is_jump = session->def.is_wide && below(session, 8) == 0;
+    assert_int_equal((is_jump ? ph_world_jump : ph_world_move)(
+                         session->world, moved->id, position_mm[0], position_mm[1], position_mm[2]),
+                     PH_OK);
     for (int p = 0; p < session_property_count(session, moved->class_index); ++p) {
         const ph_property_def* def = session_property(session, moved->class_index, p);
         if (def->coding == PH_CODING_POSITION && def->when == PH_SEND_ONCE) {
