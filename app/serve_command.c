@@ -117,6 +117,7 @@ static bool open_stage(serve_job* job, ph_fault* fault)
         .client_capacity = options->clients,
         .radius_m = options->radius_m,
         .vision_hz = options->vision_hz,
+        .pool = job->pool,
         .is_schema_bad = &is_schema_bad,
     };
     job->stage = serve_stage_create(&def, fault);
@@ -214,7 +215,7 @@ static bool open_all(serve_job* job)
     job->keys.path = job->options.key_path;
     job->keys.second_path = job->options.second_key_path;
     job->keys.is_none = job->options.is_insecure_dev;
-    if (!open_log(job, &fault) || !open_audit(job, &fault) || !open_stage(job, &fault)) {
+    if (!open_log(job, &fault) || !open_audit(job, &fault)) {
         return false;
     }
     job->pool = ph_pool_create(job->options.threads);
@@ -222,7 +223,7 @@ static bool open_all(serve_job* job)
         ph_fault_set_memory(&fault);
         return complain("threads", &fault);
     }
-    return open_front(job, &fault) && open_doors(job, &fault);
+    return open_stage(job, &fault) && open_front(job, &fault) && open_doors(job, &fault);
 }
 
 static void close_all(serve_job* job)
@@ -230,8 +231,8 @@ static void close_all(serve_job* job)
     serve_truth_close(job->truth);
     serve_metrics_close(job->metrics);
     serve_front_destroy(job->front);
-    ph_pool_destroy(job->pool);
     serve_stage_destroy(job->stage);
+    ph_pool_destroy(job->pool);
     serve_keys_close(&job->keys);
     serve_audit_close(job->audit);
     serve_writer_destroy(job->log);

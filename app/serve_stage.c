@@ -80,6 +80,9 @@ static bool create_world(serve_stage* stage, const serve_stage_def* def, ph_faul
     world.tick_us = stage->tick_us;
     world.ground = stage->ground;
     world.vision.refresh_ticks = refresh_ticks(stage, def);
+    world.run_jobs = ph_pool_run_jobs;
+    world.run_jobs_context = def->pool;
+    world.sends_at_once = ph_pool_thread_count(def->pool);
     const ph_result result = ph_world_create(&world, &stage->world);
     return result == PH_OK ||
            ph_fault_set(fault, 0, 0, "no world can be made of this: %s", ph_result_text(result));

@@ -12,6 +12,7 @@
 #include "kit/sim_material.h"
 #include "kit/source.h"
 
+#include <pinhole/net/pool.h>
 #include <pinhole/world.h>
 
 #define SERVE_LOAD "load"
@@ -32,6 +33,7 @@ typedef struct serve_stage_def {
     double radius_m; // 0: as usual
     // How often a second each client's view is refreshed for entities that walk; 0: as usual.
     double vision_hz;
+    ph_pool* pool; // refreshes visions; outlives the stage
     // Becomes true when the fault is about the schema's file, not about the source. May be NULL.
     bool* is_schema_bad;
 } serve_stage_def;

@@ -63,6 +63,7 @@ typedef struct load_result {
     double worst_us;
     double stage_ns[PH_STAGE_COUNT];     // sums of the rounds with a clock
     double threads_us[LOAD_THREADS_MAX]; // on the wall, by threads - 1
+    double tick_us[LOAD_THREADS_MAX];    // of that the tick: mostly the refresh of visions
     double put_ns;                       // the game's part, per entity and tick
     double naive_us;
     double bound_us;
@@ -94,43 +95,50 @@ static void keep_least(double* least, double value)
     *least = *least == 0.0 || value < *least ? value : *least;
 }
 
-// @return Time of the world's work, by the clock that is asked for.
-static double run_round(load_session* scene, double (*now_ns)(void), double* put_ns)
+// Of one round, by the clock that is asked for.
+typedef struct round_ns {
+    double put;
+    double tick; // of the world: mostly the refresh of visions
+    double work; // tick and sends
+} round_ns;
+
+static round_ns run_round(load_session* scene, double (*now_ns)(void))
 {
-    double work_ns = 0.0;
+    round_ns sum = {0};
     for (int i = 0; i < ROUND_TICKS; ++i) {
         const double begin_ns = now_ns();
         load_session_move(scene);
         const double moved_ns = now_ns();
-        load_session_work(scene);
-        work_ns += now_ns() - moved_ns;
-        *put_ns += moved_ns - begin_ns;
+        load_session_tick(scene);
+        const double ticked_ns = now_ns();
+        load_session_serve(scene);
+        sum.work += now_ns() - moved_ns;
+        sum.tick += ticked_ns - moved_ns;
+        sum.put += moved_ns - begin_ns;
         load_session_answer(scene);
     }
-    return work_ns;
+    return sum;
 }
 
 static void measure_plain(load_session* scene, load_result* result)
 {
     const load_counts before = load_session_counts(scene);
-    double put_ns = 0.0;
-    const double ns = run_round(scene, bench_cpu_ns, &put_ns);
+    const round_ns ns = run_round(scene, bench_cpu_ns);
     const load_counts after = load_session_counts(scene);
-    const double us = per_viewer_tick(scene, ns);
+    const double us = per_viewer_tick(scene, ns.work);
     if (result->us == 0.0 || us < result->us) {
         result->us = us;
-        result->updates_per_s_core = (double)(after.updates - before.updates) / (ns / 1e9);
+        result->updates_per_s_core = (double)(after.updates - before.updates) / (ns.work / 1e9);
     }
     result->worst_us = us > result->worst_us ? us : result->worst_us;
-    keep_least(&result->put_ns, 1000.0 * per_viewer_tick(scene, put_ns));
+    keep_least(&result->put_ns, 1000.0 * per_viewer_tick(scene, ns.put));
 }
 
 static void measure_stages(load_session* scene, load_result* result)
 {
     const ph_stage_times before = ph_world_stage_times(scene->world);
-    double put_ns = 0.0;
     ph_world_set_clock(scene->world, clock_ns, NULL);
-    run_round(scene, bench_cpu_ns, &put_ns);
+    run_round(scene, bench_cpu_ns);
     ph_world_set_clock(scene->world, NULL, NULL);
     const ph_stage_times after = ph_world_stage_times(scene->world);
     for (int i = 0; i < PH_STAGE_COUNT; ++i) {
@@ -152,11 +160,11 @@ static double stage_us(const load_result* result, int stage)
 static void measure_threads(load_session* scene, ph_pool* const* pools, load_result* result)
 {
     for (int i = 0; i < LOAD_THREADS_MAX; ++i) {
-        double put_ns = 0.0;
         scene->pool = pools[i];
-        const double ns = run_round(scene, bench_wall_ns, &put_ns);
+        const round_ns ns = run_round(scene, bench_wall_ns);
         scene->pool = NULL;
-        keep_least(&result->threads_us[i], per_viewer_tick(scene, ns));
+        keep_least(&result->threads_us[i], per_viewer_tick(scene, ns.work));
+        keep_least(&result->tick_us[i], per_viewer_tick(scene, ns.tick));
     }
 }
 
@@ -190,8 +198,7 @@ static void measure_yardsticks(const load_session* scene, load_yardsticks* yards
 static int describe(load_session* scene, load_result* result)
 {
     const load_counts before = load_session_counts(scene);
-    double put_ns = 0.0;
-    run_round(scene, bench_cpu_ns, &put_ns);
+    run_round(scene, bench_cpu_ns);
     const load_counts after = load_session_counts(scene);
     const double seconds = (double)ROUND_TICKS / LOAD_TICKS_PER_SECOND * scene->viewer_count;
     const double updates = (double)(after.updates - before.updates);
@@ -291,8 +298,8 @@ static void print_table(const load_result* result)
         printf("    %-22s %8.2f us\n", STAGE_NAMES[i], stage_us(result, i));
     }
     for (int i = 0; i < LOAD_THREADS_MAX; ++i) {
-        printf("  on the wall, %d thread%s   %8.2f us\n", i + 1, i == 0 ? " " : "s",
-               result->threads_us[i]);
+        printf("  on the wall, %d thread%s   %8.2f us    of that the tick %.2f\n", i + 1,
+               i == 0 ? " " : "s", result->threads_us[i], result->tick_us[i]);
     }
     printf("  %-24s %8.2f us    %.1f times ours, %.0f updates a second\n", "plain front-end",
            result->naive_us, result->naive_us / result->us, result->naive_updates_per_s);
@@ -334,6 +341,12 @@ static void write_json(ph_json* json, const load_result* result)
     for (int i = 0; i < LOAD_THREADS_MAX; ++i) {
         char key[2] = {(char)('1' + i), '\0'};
         ph_json_number(json, key, result->threads_us[i]);
+    }
+    ph_json_close(json);
+    ph_json_open(json, "tick_us_by_threads");
+    for (int i = 0; i < LOAD_THREADS_MAX; ++i) {
+        char key[2] = {(char)('1' + i), '\0'};
+        ph_json_number(json, key, result->tick_us[i]);
     }
     ph_json_close(json);
     ph_json_number(json, "updates_per_s_core", result->updates_per_s_core);
@@ -408,8 +421,8 @@ static void print_text(void)
         "\n"
         "  us_per_viewer_tick  all that the world does: tick, sends and acknowledgements\n"
         "  stage_us            the same by stage: by the shares found in rounds of their own\n"
-        "  wall_us_by_threads  the same on the wall, sends and acknowledgements on 1 and 2 "
-        "threads\n"
+        "  wall_us_by_threads  the same on the wall, on 1 and 2 threads\n"
+        "  tick_us_by_threads  of that the tick: mostly the refresh of visions\n"
         "  updates_per_s_core  update records written per second of processor time\n"
         "  bytes_per_viewer    memory that a viewer takes\n"
         "  naive_us            the plain way, without vision, enters, loss and acknowledgements:\n"

@@ -4,13 +4,14 @@
 // `pinhole bench vision`: what the grid costs per tick and entity, what a question for the 250
 // nearest costs in crowds of different density, and how both grow. Next to them, in the same run: a
 // plain counting sort of the same entities, a plain sweep that copies the candidates of the same
-// questions, and brute force.
+// questions, and brute force. At the end the tick of a whole world, on one thread and on two.
 
 #include "bench.h"
 
 #include "command.h"
 #include "report.h"
 #include "timer.h"
+#include "vision_refresh.h"
 #include "vision_scene.h"
 
 #include <stdio.h>
@@ -84,6 +85,10 @@ enum {
     CASE_QUERY_MANY_ENTITIES,
     CASE_QUERY_FEW_VIEWERS,
     CASE_QUERY_MANY_VIEWERS,
+    ROW_COUNT,
+    // By the clock on the wall.
+    CASE_REFRESH_ONE = ROW_COUNT,
+    CASE_REFRESH_TWO,
     CASE_COUNT
 };
 
@@ -94,7 +99,7 @@ typedef struct row {
     scene_name scene;
 } row;
 
-static const row rows[CASE_COUNT] = {
+static const row rows[ROW_COUNT] = {
     [CASE_UPKEEP] = {"upkeep_ns", "upkeep, per entity", vision_rebuild, SCENE_1000},
     [CASE_SORT_INDICES] = {"plain_sort_ns", "  plain sort of indices", vision_sort_indices,
                            SCENE_1000},
@@ -161,6 +166,8 @@ static const bench_ratio ratios[] = {
      CASE_QUERY_FEW_ENTITIES, 3.0, 2.0, false},
     {"query_40k_per_1k_viewers", "40,000 / 1,000 viewers", CASE_QUERY_MANY_VIEWERS,
      CASE_QUERY_FEW_VIEWERS, 1.5, 1.2, false},
+    {"refresh_one_per_two_threads", "20,000 viewers: 1 / 2 threads", CASE_REFRESH_ONE,
+     CASE_REFRESH_TWO, 1.5, 1.7, true},
 };
 
 // ---- making the scenes, and proving that the answers are right
@@ -187,7 +194,7 @@ static int64_t items_of(const row* of)
 
 static void make_cases(void)
 {
-    for (int i = 0; i < CASE_COUNT; ++i) {
+    for (int i = 0; i < ROW_COUNT; ++i) {
         cases[i] = (bench_case){
             .key = rows[i].key,
             .text = rows[i].text,
@@ -196,6 +203,10 @@ static void make_cases(void)
             .item_count = items_of(&rows[i]),
         };
     }
+    cases[CASE_REFRESH_ONE] =
+        (bench_case){.key = "refresh_1_thread_us", .text = "refresh, 20,000 on 1 thread"};
+    cases[CASE_REFRESH_TWO] =
+        (bench_case){.key = "refresh_2_threads_us", .text = "refresh, 20,000 on 2 threads"};
 }
 
 static bool are_answers_exact(void)
@@ -246,14 +257,16 @@ static void print_report(const bench_time* times, int rounds, bool is_json)
 
 static void print_text(void)
 {
-    printf("Upkeep is the grid's rebuilding when all of %d entities have moved, next to a plain\n"
-           "counting sort of the same entities by cell. A question is for the exact %d nearest of\n"
-           "one viewer within 1 km, next to a plain sweep that copies all entities of the cells\n"
-           "that the answer's circle touches, and to brute force over all entities. Groups: the "
-           "same question\n"
-           "through groups of viewers, their upkeep included. %d answers per crowd are compared\n"
-           "with brute force before anything is timed.\n",
-           ENTITIES, WANTED, SAMPLES);
+    printf(
+        "Upkeep is the grid's rebuilding when all of %d entities have moved, next to a plain\n"
+        "counting sort of the same entities by cell. A question is for the exact %d nearest of\n"
+        "one viewer within 1 km, next to a plain sweep that copies all entities of the cells\n"
+        "that the answer's circle touches, and to brute force over all entities. Groups: the "
+        "same question\n"
+        "through groups of viewers, their upkeep included. %d answers per crowd are compared\n"
+        "with brute force before anything is timed. Refresh: the tick of a world of 20,000\n"
+        "walkers, each with a viewer, per viewer and on the wall: it counts on a quiet machine.\n",
+        ENTITIES, WANTED, SAMPLES);
 }
 
 static const bench_about about = {
@@ -281,7 +294,11 @@ int bench_vision(int argc, char** argv)
     }
     make_cases();
     bench_time times[CASE_COUNT];
-    bench_measure(cases, CASE_COUNT, options.rounds, times);
+    bench_measure(cases, ROW_COUNT, options.rounds, times);
+    if (!vision_refresh_measure(options.rounds, &times[CASE_REFRESH_ONE])) {
+        fprintf(stderr, "pinhole bench vision: there is not enough memory for 20,000 viewers.\n");
+        return APP_EXIT_FAILURE;
+    }
     print_report(times, options.rounds, options.is_json);
     return APP_EXIT_OK;
 }

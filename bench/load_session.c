@@ -56,6 +56,18 @@ static void release(void* context, void* memory, size_t size)
 
 // ---- the crowd
 
+static void run_jobs(void* context, int count, ph_job_fn* job, void* job_context)
+{
+    const load_session* scene = context;
+    if (scene->pool != NULL) {
+        ph_pool_run(scene->pool, count, job, job_context);
+        return;
+    }
+    for (int i = 0; i < count; ++i) {
+        job(job_context, i);
+    }
+}
+
 static bool make_world(load_session* scene)
 {
     const ph_class_def creature = ph_creature_class();
@@ -69,6 +81,8 @@ static bool make_world(load_session* scene)
     def.radius_max_mm = RADIUS_MM;
     def.tick_us = LOAD_TICK_US;
     def.profile = scene->profile;
+    def.run_jobs = run_jobs;
+    def.run_jobs_context = scene;
     def.sends_at_once = LOAD_THREADS_MAX;
     def.vision.refresh_ticks = LOAD_TICKS_PER_SECOND / LOAD_VISIONS_PER_SECOND;
     def.allocator = (ph_allocator){allocate, release, scene};
@@ -146,7 +160,8 @@ static void run(load_session* scene, int ticks)
 {
     for (int i = 0; i < ticks; ++i) {
         load_session_move(scene);
-        load_session_work(scene);
+        load_session_tick(scene);
+        load_session_serve(scene);
         load_session_answer(scene);
     }
 }
@@ -286,16 +301,14 @@ static void serve(void* context, int i)
     }
 }
 
-void load_session_work(load_session* scene)
+void load_session_tick(load_session* scene)
 {
     ph_world_tick(scene->world);
-    if (scene->pool != NULL) {
-        ph_pool_run(scene->pool, scene->viewer_count, serve, scene);
-        return;
-    }
-    for (int i = 0; i < scene->viewer_count; ++i) {
-        serve(scene, i);
-    }
+}
+
+void load_session_serve(load_session* scene)
+{
+    run_jobs(scene, scene->viewer_count, serve, scene);
 }
 
 // ---- the clients

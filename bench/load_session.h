@@ -77,10 +77,11 @@ bool load_session_make(load_session* scene, ph_profile profile, int viewer_count
                        ph_scheduler scheduler);
 void load_session_destroy(load_session* scene);
 
-// One tick in three parts: the game moves all entities, the world does its work, the clients look
-// at what came.
+// One tick in four parts: the game moves all entities, the world ticks and serves all viewers, the
+// clients look at what came.
 void load_session_move(load_session* scene);
-void load_session_work(load_session* scene);
+void load_session_tick(load_session* scene);
+void load_session_serve(load_session* scene);
 void load_session_answer(load_session* scene);
 
 // Sums over all viewers.

@@ -281,8 +281,8 @@ static bool is_answer_exact(const vision_scene* scene, uint32_t viewer, ph_seen*
         !is_same(scene->seen, exact, count)) {
         return false;
     }
-    return ph_groups_nearest(scene->groups, scene->grid, crowd, viewer, eye, eye->wanted,
-                             scene->scratch, scene->seen) == count &&
+    return ph_groups_nearest(scene->groups, scene->grid, crowd, eye, eye->wanted, scene->scratch,
+                             scene->seen) == count &&
            is_same(scene->seen, exact, count);
 }
 
@@ -400,9 +400,8 @@ uint64_t vision_groups(const void* data)
     uint64_t sum = 0;
     for (int i = 0; i < count; ++i) {
         const ph_eye* eye = &scene->eyes[viewers[i]];
-        sum +=
-            (uint64_t)ph_groups_nearest(scene->groups, scene->grid, &scene->crowds[1], viewers[i],
-                                        eye, eye->wanted, scene->scratch, scene->seen);
+        sum += (uint64_t)ph_groups_nearest(scene->groups, scene->grid, &scene->crowds[1], eye,
+                                           eye->wanted, scene->scratch, scene->seen);
     }
     return sum;
 }

@@ -502,7 +502,7 @@ static void no_memory_creates_nothing(void** state)
         test_memory_assert_clean(&memory);
         ++failures;
     }
-    assert_int_equal(failures, 3);
+    assert_int_equal(failures, 4);
     ph_groups_destroy(NULL);
 }
 

@@ -238,8 +238,8 @@ static void a_crowd_on_one_point_sees_its_nearest(void** state)
     assert_int_equal(s.stats.group_count, 2);
     groups_scene_check_all(&s);
     ph_seen seen[10];
-    assert_int_equal(
-        ph_groups_nearest(s.groups, s.grid, &s.crowd, 0, &s.eyes[0], 10, s.scratch, seen), 10);
+    assert_int_equal(ph_groups_nearest(s.groups, s.grid, &s.crowd, &s.eyes[0], 10, s.scratch, seen),
+                     10);
     groups_scene_teardown(&s);
 }
 

@@ -84,7 +84,8 @@ static void setup(fixture* f, ph_vision_kind kind)
     const ph_nearby_def def = {.vision = &vision,
                                .entity_capacity = f->world.crowd.capacity,
                                .viewer_capacity = VIEWERS,
-                               .radius_mm_max = f->radius_mm_max};
+                               .radius_mm_max = f->radius_mm_max,
+                               .question_count = 1};
     assert_int_equal(ph_nearby_create(&f->nearby, &allocator, &def), PH_OK);
     assert_int_equal(ph_nearby_reserve_results(&f->nearby, RANDOM_CROWD_MAX), PH_OK);
     assert_int_equal(ph_slots_create(&allocator, SLOTS, &f->slots), PH_OK);
@@ -256,15 +257,16 @@ static void refresh(fixture* f)
     ph_eye exact = f->eye;
     exact.wanted = f->first;
     exact.radius_mm = f->eye.enter_mm;
-    exact.visibility = f->nearby.visibility;
+    exact.visibility = f->nearby.questions[0].visibility;
     ph_slots_step step = {.arrays = &f->world.crowd,
                           .eye = &exact,
                           .view = &f->view,
-                          .newcomers = f->nearby.seen,
+                          .newcomers = f->nearby.questions[0].seen,
                           .tick = ++f->tick};
     const int missing = ph_slots_judge(f->slots, &step);
     assert_true(missing >= 0);
-    step.newcomer_count = ph_nearby_find_newcomers(&f->nearby, &f->view, f->slots, missing);
+    step.newcomer_count =
+        ph_question_find_newcomers(&f->nearby.questions[0], &f->view, f->slots, missing);
     assert_int_equal(step.newcomer_count, missing);
     ph_slots_refresh(f->slots, &step);
     assert_true(ph_slots_validate(f->slots));
@@ -285,7 +287,7 @@ static void look_again_and_again(ph_vision_kind kind, uint64_t seed)
             happen(&f);
             stand_together(&f);
             ph_nearby_sort(&f.nearby, &f.world.crowd, f.eyes);
-            ph_nearby_ask(&f.nearby, &f.world.crowd, &f.eye, f.first, &f.view);
+            ph_nearby_ask(&f.nearby, 0, &f.world.crowd, &f.eye, f.first, &f.view);
             look_at_all(&f);
             assert_view_is_exact(&f);
             refresh(&f);

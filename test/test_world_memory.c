@@ -39,6 +39,21 @@ static void a_world_grows_with_its_entities(void** state)
     small_world_teardown(&f);
 }
 
+static void run_in_order(void* context, int count, ph_job_fn* job, void* job_context)
+{
+    (void)context;
+    for (int i = 0; i < count; ++i) {
+        job(job_context, i);
+    }
+}
+
+// Every thread has scratch of its own.
+static void use_jobs(ph_world_def* def)
+{
+    def->run_jobs = run_in_order;
+    def->sends_at_once = 3;
+}
+
 static void creation_survives_every_lack_of_memory(void** state)
 {
     (void)state;
@@ -46,6 +61,7 @@ static void creation_survives_every_lack_of_memory(void** state)
         small_world f;
         small_world_setup(&f, 16);
         f.def.vision.kind = (ph_vision_kind)kind;
+        use_jobs(&f.def);
         ph_result result = PH_ERROR_MEMORY;
         int n = 0;
         while (result != PH_OK) {
@@ -67,6 +83,7 @@ static ph_viewer_id fill(small_world* f, ph_vision_kind kind)
 {
     small_world_setup(f, 16);
     f->def.vision.kind = kind;
+    use_jobs(&f->def);
     small_world_again(f);
     for (int i = 0; i < f->def.entity_capacity; ++i) {
         const ph_entity_id id = small_world_spawn(f, (uint64_t)i);
@@ -143,6 +160,25 @@ static void adding_a_viewer_survives_every_lack_of_memory(void** state)
             small_world_teardown(&f);
         }
         assert_true(n > 3);
+    }
+}
+
+static void more_threads_survive_every_lack_of_memory(void** state)
+{
+    (void)state;
+    for (int kind = PH_VISION_GRID; kind <= PH_VISION_GROUPS; ++kind) {
+        ph_result result = PH_ERROR_MEMORY;
+        int n = 0;
+        while (result != PH_OK) {
+            small_world f;
+            const ph_viewer_id viewer = fill(&f, (ph_vision_kind)kind);
+            f.memory.fail_at = f.memory.allocate_count + ++n;
+            result = ph_world_set_sends_at_once(f.world, 5);
+            assert_true(result == PH_OK || result == PH_ERROR_MEMORY);
+            assert_as_filled(&f, viewer);
+            small_world_teardown(&f);
+        }
+        assert_true(n > 8);
     }
 }
 
@@ -303,6 +339,7 @@ int main(void)
         cmocka_unit_test(creation_survives_every_lack_of_memory),
         cmocka_unit_test(a_spawn_survives_every_lack_of_memory),
         cmocka_unit_test(adding_a_viewer_survives_every_lack_of_memory),
+        cmocka_unit_test(more_threads_survive_every_lack_of_memory),
         cmocka_unit_test(a_world_grows_around_indices_that_are_worn_out),
         cmocka_unit_test(senseless_worlds_are_refused),
         cmocka_unit_test(ticks_are_counted),

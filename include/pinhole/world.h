@@ -45,8 +45,9 @@ typedef struct ph_world ph_world;
 
 /// May hide an entity from a viewer for reasons of the game. Called only where the masks allow the
 /// entity to be seen; the answer must not depend on anything that this viewer may not know. Called
-/// during ph_world_tick(): it must not change the world. A new "no" counts from the viewer's next
-/// refresh (see refresh_ticks of ph_vision_def); to hide an entity at once, change its masks.
+/// during ph_world_tick(): it must not change the world. With run_jobs and a sends_at_once above 1 it
+/// is called for different viewers at the same time. A new "no" counts from the viewer's next refresh
+/// (see refresh_ticks of ph_vision_def); to hide an entity at once, change its masks.
 typedef bool ph_may_see_fn(void* context, ph_viewer_id viewer, ph_entity_id entity);
 
 /// How to build a world. Start from ph_world_def_default() and change what you need.
@@ -79,13 +80,16 @@ typedef struct ph_world_def {
     ph_ground ground;
     /// What runs the sends of ph_world_send_all(), one job for each place of a viewer (some are
     /// empty), and may use many threads for them: deliver is then called for different viewers at the
-    /// same time. A job takes less than 16 kB of stack. Default NULL: one after the other, on the
-    /// caller's thread.
+    /// same time. It also runs the refresh of visions in ph_world_tick(), from 257 viewers on, as
+    /// sends_at_once jobs that share the viewers: may_see is then called in the same way. What viewers
+    /// see and are sent is the same on any number of threads. A job takes less than 16 kB of stack.
+    /// Default NULL: one after the other, on the caller's thread.
     ph_run_jobs_fn* run_jobs;
     void* run_jobs_context;
-    /// How many sends may run at the same time, on as many threads, 1..256; each needs some 90 kB,
-    /// taken at creation and when a viewer with more slots than any before is added. Default 1. Also
-    /// ph_world_set_sends_at_once().
+    /// How many sends, or refreshes of visions, may run at the same time, on as many threads, 1..256.
+    /// Each needs some 90 kB, taken at creation and when a viewer with more slots than any before is
+    /// added, and with run_jobs 37 bytes for each place of an entity (PH_VISION_GROUPS: 89). Default 1.
+    /// Also ph_world_set_sends_at_once().
     int sends_at_once;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;

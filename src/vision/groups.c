@@ -47,6 +47,61 @@ static void move_roster(ph_groups* groups, void* block, int viewer_capacity)
     }
 }
 
+// Room for more entities empties a list.
+static ph_result reserve_list(ph_groups* groups, ph_group_list* list, int entity_capacity)
+{
+    if (list->candidates.block != NULL && entity_capacity <= list->candidates.capacity) {
+        return PH_OK;
+    }
+    list->group = PH_GROUP_NONE;
+    return ph_candidates_reserve(&list->candidates, &groups->allocator, entity_capacity);
+}
+
+// After a failure some have more room than they need.
+static ph_result reserve_all_lists(ph_groups* groups, int entity_capacity)
+{
+    for (int i = 0; i < groups->list_count; ++i) {
+        if (reserve_list(groups, &groups->lists[i], entity_capacity) != PH_OK) {
+            return PH_ERROR_MEMORY;
+        }
+    }
+    groups->list_capacity = ph_greatest(entity_capacity, groups->list_capacity);
+    return PH_OK;
+}
+
+static void release_lists(const ph_groups* groups, ph_group_list* lists, int first, int count)
+{
+    for (int i = first; i < count; ++i) {
+        ph_candidates_destroy(&lists[i].candidates, &groups->allocator);
+    }
+    ph_release_array(&groups->allocator, lists, (size_t)count, sizeof *lists);
+}
+
+ph_result ph_groups_reserve_lists(ph_groups* groups, int list_count)
+{
+    if (list_count <= groups->list_count) {
+        return PH_OK;
+    }
+    const size_t bytes = (size_t)list_count * sizeof(ph_group_list);
+    ph_group_list* grown = ph_allocate_zeroed(&groups->allocator, bytes);
+    if (grown == NULL) {
+        return PH_ERROR_MEMORY;
+    }
+    for (int i = groups->list_count; i < list_count; ++i) {
+        if (reserve_list(groups, &grown[i], groups->list_capacity) != PH_OK) {
+            release_lists(groups, grown, groups->list_count, list_count);
+            return PH_ERROR_MEMORY;
+        }
+    }
+    for (int i = 0; i < groups->list_count; ++i) {
+        grown[i] = groups->lists[i];
+    }
+    ph_release_array(&groups->allocator, groups->lists, (size_t)groups->list_count, sizeof *grown);
+    groups->lists = grown;
+    groups->list_count = list_count;
+    return PH_OK;
+}
+
 ph_result ph_groups_reserve(ph_groups* groups, int viewer_capacity, int entity_capacity)
 {
     PH_ASSERT(viewer_capacity >= 0 && entity_capacity >= 0);
@@ -59,15 +114,9 @@ ph_result ph_groups_reserve(ph_groups* groups, int viewer_capacity, int entity_c
             return PH_ERROR_MEMORY;
         }
     }
-    const int list_capacity = groups->candidates.capacity;
-    const ph_result result =
-        ph_candidates_reserve(&groups->candidates, &groups->allocator, entity_capacity);
-    if (result != PH_OK) {
+    if (reserve_all_lists(groups, entity_capacity) != PH_OK) {
         ph_release(&groups->allocator, roster, roster_size(viewer_capacity));
-        return result;
-    }
-    if (groups->candidates.capacity != list_capacity) {
-        groups->list_group = PH_GROUP_NONE;
+        return PH_ERROR_MEMORY;
     }
     if (grows) {
         move_roster(groups, roster, viewer_capacity);
@@ -91,11 +140,11 @@ ph_result ph_groups_create(const ph_allocator* allocator, const ph_vision_def* d
     groups->merge_mm = def->group_merge_mm;
     groups->join_mm = (groups->split_mm + groups->merge_mm) / 2;
     groups->map.cell_shift = ph_group_map_shift((int32_t)groups->join_mm);
-    groups->list_group = PH_GROUP_NONE;
-    const ph_result result = ph_groups_reserve(groups, viewer_capacity, entity_capacity);
-    if (result != PH_OK) {
-        ph_release(allocator, groups, sizeof(ph_groups));
-        return result;
+    groups->list_capacity = entity_capacity;
+    if (ph_groups_reserve_lists(groups, 1) != PH_OK ||
+        ph_groups_reserve(groups, viewer_capacity, entity_capacity) != PH_OK) {
+        ph_groups_destroy(groups);
+        return PH_ERROR_MEMORY;
     }
     *groups_out = groups;
     return PH_OK;
@@ -107,7 +156,7 @@ void ph_groups_destroy(ph_groups* groups)
         return;
     }
     const ph_allocator allocator = groups->allocator;
-    ph_candidates_destroy(&groups->candidates, &allocator);
+    release_lists(groups, groups->lists, 0, groups->list_count);
     ph_release(&allocator, groups->groups, roster_size(groups->viewer_capacity));
     ph_release(&allocator, groups, sizeof(ph_groups));
 }
@@ -158,50 +207,56 @@ int ph_groups_order(const ph_groups* groups, const uint32_t** viewers)
 
 // ---- questions
 
-// Makes the list of this group the one that is there. @return Whether it can be used.
-static bool prepare_list(ph_groups* groups, const ph_grid* grid, const ph_entity_arrays* arrays,
-                         int index, const ph_eye* eye, ph_seen* scratch)
+// Makes the candidates of the eye's group those of the list. @return Whether they can be used.
+static bool prepare_list(const ph_groups* groups, ph_group_list* list, const ph_grid* grid,
+                         const ph_entity_arrays* arrays, const ph_eye* eye, ph_seen* scratch)
 {
-    if (groups->list_group == index) {
-        groups->shared_lists += groups->is_list_sound;
-        return groups->is_list_sound;
+    const int index = groups->group_of[eye->viewer];
+    if (list->group == index) {
+        list->shared_count += list->is_sound;
+        return list->is_sound;
     }
     const ph_group* at = &groups->groups[index];
     ph_eye centre = *eye;
     centre.x_mm = at->x_mm;
     centre.y_mm = at->y_mm;
-    groups->is_list_sound =
-        ph_candidates_try_make(&groups->candidates, grid, arrays, &centre, at->reach_mm, scratch);
-    groups->list_group = index;
-    groups->lists += groups->is_list_sound;
-    return groups->is_list_sound;
+    list->is_sound =
+        ph_candidates_try_make(&list->candidates, grid, arrays, &centre, at->reach_mm, scratch);
+    list->group = index;
+    list->made_count += list->is_sound;
+    return list->is_sound;
 }
 
-ph_sweep ph_groups_gather(ph_groups* groups, const ph_grid* grid, const ph_entity_arrays* arrays,
-                          uint32_t viewer, const ph_eye* eye, int wanted, const ph_view* last,
-                          ph_seen* scratch)
+ph_sweep ph_groups_gather(const ph_groups* groups, int list, const ph_grid* grid,
+                          const ph_entity_arrays* arrays, const ph_eye* eye, int wanted,
+                          const ph_view* last, ph_seen* scratch)
 {
-    PH_ASSERT((int)viewer < groups->viewer_end && groups->group_of[viewer] != PH_GROUP_NO_VIEWER);
+    PH_ASSERT((int)eye->viewer < groups->viewer_end && list < groups->list_count &&
+              groups->group_of[eye->viewer] != PH_GROUP_NO_VIEWER);
 
-    const int index = groups->group_of[viewer];
+    const int index = groups->group_of[eye->viewer];
     if (index < 0 || groups->groups[index].member_count == 1 ||
-        !prepare_list(groups, grid, arrays, index, eye, scratch)) {
+        !prepare_list(groups, &groups->lists[list], grid, arrays, eye, scratch)) {
         return ph_grid_gather(grid, eye, wanted, last, scratch);
     }
     PH_ASSERT(ph_group_is_member(&groups->groups[index], eye));
-    return ph_candidates_gather(&groups->candidates, eye, scratch);
+    return ph_candidates_gather(&groups->lists[list].candidates, eye, scratch);
+}
+
+void ph_groups_forget_list(const ph_groups* groups, int list)
+{
+    groups->lists[list].group = PH_GROUP_NONE;
 }
 
 int ph_groups_nearest(ph_groups* groups, const ph_grid* grid, const ph_entity_arrays* arrays,
-                      uint32_t viewer, const ph_eye* eye, int first, ph_seen* scratch,
-                      ph_seen* seen)
+                      const ph_eye* eye, int first, ph_seen* scratch, ph_seen* seen)
 {
     PH_ASSERT(0 <= first && first <= eye->wanted);
 
     const int always_count = ph_grid_always(grid, arrays, eye, first, scratch, seen);
     const int wanted = eye->wanted - always_count;
     const int first_left = first > always_count ? first - always_count : 0;
-    ph_sweep sweep = ph_groups_gather(groups, grid, arrays, viewer, eye, wanted, NULL, scratch);
+    ph_sweep sweep = ph_groups_gather(groups, 0, grid, arrays, eye, wanted, NULL, scratch);
     return always_count + ph_sweep_take(&sweep, wanted, first_left, seen + always_count);
 }
 
@@ -210,8 +265,12 @@ void ph_groups_stats(const ph_groups* groups, ph_vision_stats* stats)
     stats->group_count = groups->group_count;
     stats->split_groups = groups->splits;
     stats->merged_groups = groups->merges;
-    stats->made_lists = groups->lists;
-    stats->shared_lists = groups->shared_lists;
+    stats->made_lists = 0;
+    stats->shared_lists = 0;
+    for (int i = 0; i < groups->list_count; ++i) {
+        stats->made_lists += groups->lists[i].made_count;
+        stats->shared_lists += groups->lists[i].shared_count;
+    }
 }
 
 // ---- soundness
@@ -568,5 +627,7 @@ void ph_groups_update(ph_groups* groups, const ph_eye* eyes)
         measure_reaches(groups, eyes);
     }
     make_order(groups);
-    groups->list_group = PH_GROUP_NONE;
+    for (int i = 0; i < groups->list_count; ++i) {
+        ph_groups_forget_list(groups, i);
+    }
 }

@@ -23,12 +23,14 @@
 // + reach. With a callback only the second bound holds. Each member then takes its own nearest from
 // the list, so the result does not depend on the group at all.
 //
-// There is memory for one list, of all entities at most: the list of another group replaces it.
-// Ask in the order of ph_groups_order() and every list is made once.
+// There is memory for a few lists, of all entities at most: the list of another group replaces the one
+// that is there. Ask in the order of ph_groups_order(), by one of them, and every list is made once.
+// Each thread that asks has a list of its own.
 
 #ifndef PH_VISION_GROUPS_H
 #define PH_VISION_GROUPS_H
 
+#include "base/compiler.h"
 #include "vision/grid.h"
 #include "vision/group_candidates.h"
 
@@ -37,7 +39,7 @@
 typedef struct ph_groups ph_groups;
 
 // Of the def the two distances count: 0 < group_merge_mm < group_split_mm / 2.
-// Memory: about 120 bytes per viewer and 52 per entity.
+// Memory: about 120 bytes per viewer, and 52 per entity and list. There is one list at first.
 // @return PH_OK or PH_ERROR_MEMORY with *groups NULL.
 ph_result ph_groups_create(const ph_allocator* allocator, const ph_vision_def* def,
                            int viewer_capacity, int entity_capacity, ph_groups** groups);
@@ -47,13 +49,16 @@ void ph_groups_destroy(ph_groups* groups); // NULL is allowed
 // Makes room for more; never shrinks. On PH_ERROR_MEMORY everything is as it was.
 ph_result ph_groups_reserve(ph_groups* groups, int viewer_capacity, int entity_capacity);
 
+// The same for lists; those that were made are lost.
+ph_result ph_groups_reserve_lists(ph_groups* groups, int list_count);
+
 // Viewers are 0..viewer_capacity-1. A new one gets its group by the next update; until then it asks
 // the grid by itself.
 void ph_groups_add(ph_groups* groups, uint32_t viewer, const ph_eye* eye);
 
 void ph_groups_remove(ph_groups* groups, uint32_t viewer);
 
-// Once per tick: moves the members, then splits and merges; forgets the candidate list.
+// Once per tick: moves the members, then splits and merges; forgets the candidate lists.
 // eyes is by viewer and has an entry for every viewer that was added. An eye whose class changed
 // finds another group. Allocates nothing; in proportion to the viewers.
 void ph_groups_update(ph_groups* groups, const ph_eye* eyes);
@@ -64,14 +69,17 @@ int ph_groups_order(const ph_groups* groups, const uint32_t** viewers);
 
 // As ph_grid_gather() and ph_grid_nearest(), for a viewer that was added; make the group's list when
 // another one is there. A viewer that is alone in its group needs none and asks the grid. scratch as
-// for the grid. The eye is the one of the last update, but for its own entity.
-ph_sweep ph_groups_gather(ph_groups* groups, const ph_grid* grid, const ph_entity_arrays* arrays,
-                          uint32_t viewer, const ph_eye* eye, int wanted, const ph_view* last,
-                          ph_seen* scratch);
+// for the grid. The eye is the one of the last update, but for its own entity. Nothing is changed but
+// the list, so different lists may be asked at the same time; ph_groups_nearest() asks the first.
+ph_sweep ph_groups_gather(const ph_groups* groups, int list, const ph_grid* grid,
+                          const ph_entity_arrays* arrays, const ph_eye* eye, int wanted,
+                          const ph_view* last, ph_seen* scratch);
+
+// Forgets which group's candidates the list has.
+void ph_groups_forget_list(const ph_groups* groups, int list);
 
 int ph_groups_nearest(ph_groups* groups, const ph_grid* grid, const ph_entity_arrays* arrays,
-                      uint32_t viewer, const ph_eye* eye, int first, ph_seen* scratch,
-                      ph_seen* seen);
+                      const ph_eye* eye, int first, ph_seen* scratch, ph_seen* seen);
 
 // The group of a viewer, a small number that may be used again, or -1.
 int ph_groups_find(const ph_groups* groups, uint32_t viewer);
@@ -106,6 +114,16 @@ typedef struct ph_group_class {
     bool has_callback;
 } ph_group_class;
 
+// The candidates of one group.
+typedef struct ph_group_list {
+    ph_candidates candidates;
+    int group;     // whose list it is, or PH_GROUP_NONE
+    bool is_sound; // false: it would reach too far, members ask the grid
+    uint64_t made_count;
+    uint64_t shared_count;
+    uint8_t apart[PH_CACHE_LINE]; // from the next one, which is another thread's
+} ph_group_list;
+
 typedef struct ph_group {
     ph_group_class kind;
     uint64_t class_key;
@@ -134,17 +152,15 @@ struct ph_groups {
     int group_count;
     int order_count;
 
-    ph_candidates candidates;
-    int list_group;     // whose list it is, or PH_GROUP_NONE
-    bool is_list_sound; // false: it would reach too far, members ask the grid
+    ph_group_list* lists;
+    int list_count;
+    int list_capacity; // entities that each has room for
 
     int64_t split_mm;
     int64_t join_mm;
     int64_t merge_mm;
     uint64_t splits;
     uint64_t merges;
-    uint64_t lists;
-    uint64_t shared_lists;
     ph_allocator allocator;
 };
 

@@ -11,6 +11,7 @@
 #include "replication/send.h"
 #include "vision/select.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 // ---- memory
@@ -30,7 +31,6 @@ static void release_viewer_arrays(ph_viewers* viewers)
     const size_t capacity = (size_t)viewers->capacity;
     ph_release_array(&viewers->allocator, viewers->eyes, capacity, sizeof(ph_eye));
     ph_release_array(&viewers->allocator, viewers->viewers, capacity, sizeof(ph_viewer));
-    ph_release_array(&viewers->allocator, viewers->turns, capacity, sizeof(ph_viewer_turn));
 }
 
 void ph_viewers_destroy(ph_viewers* viewers)
@@ -56,8 +56,7 @@ ph_result ph_viewers_reserve(ph_viewers* viewers, int capacity)
     grown.capacity = capacity;
     grown.eyes = ph_allocate_array(&viewers->allocator, (size_t)capacity, sizeof(ph_eye));
     grown.viewers = ph_allocate_array(&viewers->allocator, (size_t)capacity, sizeof(ph_viewer));
-    grown.turns = ph_allocate_array(&viewers->allocator, (size_t)capacity, sizeof(ph_viewer_turn));
-    if (grown.eyes == NULL || grown.viewers == NULL || grown.turns == NULL) {
+    if (grown.eyes == NULL || grown.viewers == NULL) {
         release_viewer_arrays(&grown);
         return PH_ERROR_MEMORY;
     }
@@ -254,51 +253,117 @@ static bool sees_arrival(const ph_viewers* viewers, uint32_t viewer, const ph_en
 
 static bool is_turn(uint32_t viewer, const ph_refresh* refresh)
 {
-    return (viewer + refresh->tick) % (uint32_t)refresh->vision->refresh_ticks == 0;
+    return (viewer + refresh->store->tick) % (uint32_t)refresh->vision->refresh_ticks == 0;
 }
 
 // Whether what a viewer shows may be gone, or hidden.
-static bool may_show_vanished(const ph_viewers* viewers, uint32_t viewer, const ph_refresh* refresh)
+static bool may_show_vanished(const ph_viewers* viewers, uint32_t viewer,
+                              const ph_entities* entities)
 {
-    return viewers->viewers[viewer].is_urgent || shows_vanished(viewers, viewer, refresh->entities);
+    return viewers->viewers[viewer].is_urgent || shows_vanished(viewers, viewer, entities);
 }
 
-static void refresh_one(ph_viewers* viewers, ph_viewer_turn turn, const ph_refresh* refresh,
-                        const ph_entity_arrays* arrays)
+// ---- all viewers, a range at a time
+
+// Viewers that one thread takes at a time. Those of a range share the candidate lists of their groups,
+// so fewer would make lists more often; more would leave threads without work at the end.
+enum { RANGE_VIEWERS = 256 };
+
+// What is done for all viewers, and by how many jobs. Each job has a question of its own, and takes the
+// next range until none is left. Which range falls to which job changes no result: a range begins
+// with nothing prepared, and a viewer changes nothing but its own.
+typedef struct viewer_pass {
+    ph_viewers* viewers;
+    const ph_refresh* refresh;
+    ph_entity_arrays arrays;
+    const uint32_t* order; // NULL: by index
+    int count;             // of the order, or of indexes
+    void (*visit)(const struct viewer_pass* pass, uint32_t viewer, int question);
+    atomic_int next; // range that no job has taken
+} viewer_pass;
+
+static void visit_range(viewer_pass* pass, int first, int question)
 {
-    ph_viewer* viewer = &viewers->viewers[turn.viewer];
-    const ph_eye* wider = &viewers->eyes[turn.viewer];
+    const int end = ph_least(first + RANGE_VIEWERS, pass->count);
+    ph_nearby_begin(pass->refresh->nearby, question);
+    for (int i = first; i < end; ++i) {
+        const uint32_t viewer = pass->order != NULL ? pass->order[i] : (uint32_t)i;
+        if (pass->viewers->viewers[viewer].slots != NULL) {
+            pass->visit(pass, viewer, question);
+        }
+    }
+}
+
+// A job.
+static void visit_ranges(void* context, int question)
+{
+    viewer_pass* pass = context;
+    const int range_count = (pass->count + RANGE_VIEWERS - 1) / RANGE_VIEWERS;
+    int range = atomic_fetch_add_explicit(&pass->next, 1, memory_order_relaxed);
+    while (range < range_count) {
+        visit_range(pass, range * RANGE_VIEWERS, question);
+        range = atomic_fetch_add_explicit(&pass->next, 1, memory_order_relaxed);
+    }
+}
+
+// One range is not worth waking a thread.
+static void run_pass(viewer_pass* pass)
+{
+    const ph_refresh* refresh = pass->refresh;
+    if (refresh->run_jobs == NULL || refresh->nearby->question_count == 1 ||
+        pass->count <= RANGE_VIEWERS) {
+        visit_ranges(pass, 0);
+        return;
+    }
+    refresh->run_jobs(refresh->run_jobs_context, refresh->nearby->question_count, visit_ranges,
+                      pass);
+}
+
+// ---- the refresh
+
+static void refresh_one(const viewer_pass* pass, uint32_t index, int question, bool is_calm)
+{
+    const ph_refresh* refresh = pass->refresh;
+    ph_viewer* viewer = &pass->viewers->viewers[index];
+    const ph_eye* wider = &pass->viewers->eyes[index];
     ph_eye exact = *wider;
     exact.radius_mm = viewer->radius_mm;
     exact.wanted = viewer->visible_max;
-    ph_nearby* nearby = refresh->nearby;
-    ph_nearby_ask(nearby, arrays, wider, exact.wanted, &viewer->view);
-    exact.visibility = nearby->visibility;
+    ph_question* found =
+        ph_nearby_ask(refresh->nearby, question, &pass->arrays, wider, exact.wanted, &viewer->view);
+    exact.visibility = found->visibility;
     ph_slots_step step = {
-        .arrays = arrays,
+        .arrays = &pass->arrays,
         .eye = &exact,
         .view = &viewer->view,
-        .newcomers = nearby->seen,
-        .tick = refresh->tick,
+        .newcomers = found->seen,
+        .tick = refresh->store->tick,
         .stay_ticks = refresh->vision->stay_ticks,
         // What the game refuses is not among the ALWAYS ones that are counted, and may be shown still.
-        .is_calm = turn.is_calm && nearby->always_count == 0 && wider->callback == NULL,
+        .is_calm = is_calm && found->always_count == 0 && wider->callback == NULL,
         .is_chained = viewer->sender->is_pinhole,
     };
     const int missing = ph_slots_judge(viewer->slots, &step);
     if (missing > 0) {
         step.newcomer_count =
-            ph_nearby_find_newcomers(nearby, &viewer->view, viewer->slots, missing);
+            ph_question_find_newcomers(found, &viewer->view, viewer->slots, missing);
     }
     ph_slots_refresh(viewer->slots, &step);
     const ph_vision sight = ph_slots_sight(viewer->slots);
-    viewer->refreshed_tick = refresh->tick;
+    viewer->refreshed_tick = refresh->store->tick;
     viewer->is_sight_new = sight.enter_count + sight.leave_count > 0;
     viewer->is_urgent = false;
     viewer->has_leapt = false;
-    ++viewers->stats.refreshes;
-    viewers->stats.enters += (uint64_t)sight.enter_count;
-    viewers->stats.leaves += (uint64_t)sight.leave_count;
+}
+
+static void refresh_if_due(const viewer_pass* pass, uint32_t viewer, int question)
+{
+    const ph_entities* entities = &pass->refresh->store->entities;
+    const bool is_calm = !may_show_vanished(pass->viewers, viewer, entities);
+    if (!is_calm || is_turn(viewer, pass->refresh) ||
+        sees_arrival(pass->viewers, viewer, entities, &pass->arrays)) {
+        refresh_one(pass, viewer, question, is_calm);
+    }
 }
 
 static void follow_all(ph_viewers* viewers, const ph_entities* entities)
@@ -310,54 +375,63 @@ static void follow_all(ph_viewers* viewers, const ph_entities* entities)
     }
 }
 
-// Lists whose turn it is. @return How many.
-static int list_turns(ph_viewers* viewers, const ph_refresh* refresh,
-                      const ph_entity_arrays* arrays)
+static void count_refreshes(ph_viewers* viewers, uint32_t tick)
 {
-    // An order names the living only; without one, the index goes over all that ever were.
-    const uint32_t* order = ph_nearby_order(refresh->nearby);
-    const int count = order != NULL ? viewers->ids.live_count : viewers->ids.used_count;
-    int listed = 0;
-    for (int i = 0; i < count; ++i) {
-        const uint32_t viewer = order != NULL ? order[i] : (uint32_t)i;
-        if (viewers->viewers[viewer].slots == NULL) {
+    for (int i = 0; i < viewers->ids.used_count; ++i) {
+        const ph_viewer* viewer = &viewers->viewers[i];
+        if (viewer->slots == NULL || viewer->refreshed_tick != tick) {
             continue;
         }
-        const bool is_calm = !may_show_vanished(viewers, viewer, refresh);
-        if (!is_calm || is_turn(viewer, refresh) ||
-            sees_arrival(viewers, viewer, refresh->entities, arrays)) {
-            viewers->turns[listed++] = (ph_viewer_turn){viewer, is_calm};
+        ++viewers->stats.refreshes;
+        if (viewer->is_sight_new) {
+            const ph_vision sight = ph_slots_sight(viewer->slots);
+            viewers->stats.enters += (uint64_t)sight.enter_count;
+            viewers->stats.leaves += (uint64_t)sight.leave_count;
         }
     }
-    return listed;
 }
 
 void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh)
 {
-    follow_all(viewers, refresh->entities);
-    const ph_entity_arrays arrays = ph_entities_arrays(refresh->entities);
-    ph_nearby_sort(refresh->nearby, &arrays, viewers->eyes);
-    const int count = list_turns(viewers, refresh, &arrays);
-    for (int i = 0; i < count; ++i) {
-        refresh_one(viewers, viewers->turns[i], refresh, &arrays);
+    const ph_entities* entities = &refresh->store->entities;
+    follow_all(viewers, entities);
+    viewer_pass pass = {
+        .viewers = viewers,
+        .refresh = refresh,
+        .arrays = ph_entities_arrays(entities),
+        .visit = refresh_if_due,
+    };
+    ph_nearby_sort(refresh->nearby, &pass.arrays, viewers->eyes);
+    // An order names the living only; without one, the index goes over all that ever were.
+    pass.order = ph_nearby_order(refresh->nearby);
+    pass.count = pass.order != NULL ? viewers->ids.live_count : viewers->ids.used_count;
+    run_pass(&pass);
+    count_refreshes(viewers, refresh->store->tick);
+}
+
+static void propagate_one(const viewer_pass* pass, uint32_t index, int question)
+{
+    (void)question;
+    const ph_store* store = pass->refresh->store;
+    const ph_viewer* viewer = &pass->viewers->viewers[index];
+    if (viewer->refreshed_tick == store->tick && viewer->is_sight_new) {
+        const ph_vision sight = ph_slots_sight(viewer->slots);
+        ph_propagate_vision(store, viewer->sender, &sight);
+    }
+    if (store->tick - viewer->sender->propagated_tick > PH_RECENT_TICKS) {
+        ph_propagate_dirty(store, viewer->sender, viewer->slots, store->tick - 1);
     }
 }
 
-void ph_viewers_propagate(ph_viewers* viewers, const ph_store* store)
+void ph_viewers_propagate(ph_viewers* viewers, const ph_refresh* refresh)
 {
-    for (int i = 0; i < viewers->ids.used_count; ++i) {
-        ph_viewer* viewer = &viewers->viewers[i];
-        if (viewer->slots == NULL) {
-            continue;
-        }
-        if (viewer->refreshed_tick == store->tick && viewer->is_sight_new) {
-            const ph_vision sight = ph_slots_sight(viewer->slots);
-            ph_propagate_vision(store, viewer->sender, &sight);
-        }
-        if (store->tick - viewer->sender->propagated_tick > PH_RECENT_TICKS) {
-            ph_propagate_dirty(store, viewer->sender, viewer->slots, store->tick - 1);
-        }
-    }
+    viewer_pass pass = {
+        .viewers = viewers,
+        .refresh = refresh,
+        .count = viewers->ids.used_count,
+        .visit = propagate_one,
+    };
+    run_pass(&pass);
 }
 
 // ---- soundness

@@ -42,19 +42,12 @@ typedef struct ph_viewer {
     bool has_leapt;    // the same, because its eye was moved by as much as a jump
 } ph_viewer;
 
-// A viewer that is refreshed by the present tick. Calm: nothing that it shows is gone or hidden.
-typedef struct ph_viewer_turn {
-    uint32_t viewer;
-    bool is_calm;
-} ph_viewer_turn;
-
 // {0} has no room and may be destroyed. Fields are read-only outside viewers.c and
 // world_viewers.c.
 typedef struct ph_viewers {
     ph_eye* eyes;
     ph_viewer* viewers;
-    ph_viewer_turn* turns; // of the present refresh
-    int capacity;          // of all three
+    int capacity; // of both
     ph_id_pool ids;
     // Refreshes, enters, leaves; the waits of viewers that are gone.
     ph_vision_stats stats;
@@ -79,12 +72,14 @@ ph_id ph_viewers_add(ph_viewers* viewers, const ph_viewer* viewer, const ph_eye*
 // Removes a live one and destroys its slots and sender.
 void ph_viewers_remove(ph_viewers* viewers, ph_id id);
 
-// What one refresh of all viewers looks at.
+// What one refresh of all viewers looks at, and what runs it: as many jobs at once as nearby has
+// questions. The result is the same on any number of threads.
 typedef struct ph_refresh {
-    const ph_entities* entities;
+    const ph_store* store;
     ph_nearby* nearby;
     const ph_vision_def* vision;
-    uint32_t tick;
+    ph_run_jobs_fn* run_jobs; // NULL: on the caller's thread
+    void* run_jobs_context;
 } ph_refresh;
 
 // Moves the eye of a viewer; further than far_mm is a leap.
@@ -100,7 +95,7 @@ void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh);
 
 // After a refresh, before the changes are filed: what came into each view and left it, and what some
 // viewer has not heard of for so long that it would be forgotten. Allocates nothing.
-void ph_viewers_propagate(ph_viewers* viewers, const ph_store* store);
+void ph_viewers_propagate(ph_viewers* viewers, const ph_refresh* refresh);
 
 // Whether pool, eyes and slots agree, and no slot shows what is gone and whose index is another's.
 // For tests.

@@ -11,6 +11,12 @@
 
 // ---- creation
 
+// Without jobs one thread refreshes all viewers, however many sends run at once.
+int ph_world_question_count(const ph_world_def* def, int sends_at_once)
+{
+    return def->run_jobs != NULL ? sends_at_once : 1;
+}
+
 static ph_result create_nearby(ph_world* world)
 {
     const ph_vision_def* vision = &world->def.vision;
@@ -19,6 +25,7 @@ static ph_result create_nearby(ph_world* world)
         .entity_capacity = world->store.entities.capacity,
         .viewer_capacity = world->viewers.capacity,
         .radius_mm_max = ph_wider_radius(world->def.radius_max_mm, vision->hysteresis),
+        .question_count = ph_world_question_count(&world->def, world->def.sends_at_once),
     };
     return ph_nearby_create(&world->nearby, &world->def.allocator, &def);
 }
@@ -115,15 +122,16 @@ void ph_world_tick(ph_world* world)
     // Without viewers there is nothing to sort for.
     if (world->viewers.ids.live_count > 0) {
         const ph_refresh refresh = {
-            .entities = &world->store.entities,
+            .store = &world->store,
             .nearby = &world->nearby,
             .vision = &world->def.vision,
-            .tick = world->store.tick,
+            .run_jobs = world->def.run_jobs,
+            .run_jobs_context = world->def.run_jobs_context,
         };
         ph_viewers_refresh(&world->viewers, &refresh);
         world->is_sorted = true;
         ph_stopwatch_lap(&watch, PH_STAGE_VISION);
-        ph_viewers_propagate(&world->viewers, &world->store);
+        ph_viewers_propagate(&world->viewers, &refresh);
     }
     ph_entities_wake(&world->store.entities);
     ph_entities_file_changes(&world->store.entities);

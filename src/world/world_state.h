@@ -45,7 +45,8 @@ ph_check ph_world_call(const ph_world* world, const char* function);
 ph_result ph_world_fail_entity(const ph_world* world, const char* function, ph_entity_id entity);
 ph_result ph_world_fail_viewer(const ph_world* world, const char* function, ph_viewer_id viewer);
 
-// @return PH_ERROR_MEMORY.
+// How many viewers are refreshed at once.
+int ph_world_question_count(const ph_world_def* def, int sends_at_once);
 
 // What the zeros of a declaration stand for.
 int ph_slot_count_of(const ph_viewer_def* def, ph_profile profile);

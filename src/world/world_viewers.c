@@ -428,8 +428,12 @@ ph_result ph_world_set_sends_at_once(ph_world* world, int count)
     if (check.result != PH_OK) {
         return check.result;
     }
-    return ph_send_blocks_reserve(&world->sends, count, 0) == PH_OK ? PH_OK
-                                                                    : ph_fail_memory(&check);
+    if (ph_nearby_reserve_questions(&world->nearby, ph_world_question_count(&world->def, count)) !=
+            PH_OK ||
+        ph_send_blocks_reserve(&world->sends, count, 0) != PH_OK) {
+        return ph_fail_memory(&check);
+    }
+    return PH_OK;
 }
 
 ph_result ph_viewer_receive_ack(ph_world* world, ph_viewer_id viewer, uint64_t now_us,

@@ -94,8 +94,8 @@ void groups_scene_check(groups_scene* scene, uint32_t viewer, int first)
     const ph_eye* eye = &scene->eyes[viewer];
     const int expected_count =
         ph_nearest_brute_force(&scene->crowd, eye, first, scene->scratch, expected);
-    const int count = ph_groups_nearest(scene->groups, scene->grid, &scene->crowd, viewer, eye,
-                                        first, scene->scratch, seen);
+    const int count = ph_groups_nearest(scene->groups, scene->grid, &scene->crowd, eye, first,
+                                        scene->scratch, seen);
     assert_int_equal(count, expected_count);
     // Both parts are sets: the nearest of them, and the others.
     const int first_count = count < first ? count : first;
