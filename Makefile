@@ -8,6 +8,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SECONDS_EACH ?= 600
 TARGETS ?=
+ARGS ?=
 
 .DEFAULT_GOAL := release
 .PHONY: release demo check test bench fuzz coverage format amalgamation docs install clean help
@@ -23,12 +24,11 @@ release: ## (default) release build: libraries, examples, program at build/pinho
 	@tools/need $(build_needs)
 	@tools/build release
 
-demo: ## a town of 80 shown to 4 viewers at 13 kbit/s over a lossy network, a line per second
+demo: ## a world through classic and pinhole, live, in the terminal and on a page; ARGS="--loss 20" passes options
 	@tools/need $(demo_needs)
 	@test -e build/release/page/demo.wasm || rm -f build/release/.configured # what was installed now is looked for again
 	@tools/build release
-	@echo "A world through four pinholes: each viewer is sent at most 13 kbit/s, and what its client shows is measured against the truth."
-	@build/pinhole demo
+	@build/pinhole demo $(ARGS)
 
 check: ## before each commit: all unit tests in one build, layers, golden packets, README; a minute or so
 	@tools/need $(check_needs)

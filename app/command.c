@@ -5,11 +5,11 @@
 
 #include "command.h"
 
-#include "demo.h"
 #include "suggest.h"
 
 #if defined(PH_APP_NET)
 #include "bots_command.h"
+#include "demo_command.h"
 #include "serve_command.h"
 #include "soak_command.h"
 #include "token_command.h"
@@ -20,8 +20,8 @@
 
 const app_command app_commands[] = {
     {"sim", "what clients show at a budget, on a recording or a scene", sim_command},
-    {"demo", "show a world to a few viewers over a lossy network", demo_command},
 #if defined(PH_APP_NET)
+    {"demo", "one world through classic and pinhole, live, side by side", demo_command},
     {"serve", "host a world for real clients over UDP", serve_command},
     {"bots", "many real clients that check what a server tells them", bots_command},
     {"soak", "a whole deployment on simulated time, judged after every step", soak_command},
