@@ -11,25 +11,29 @@
 #include "demo_picture.h"
 #include "demo_summary.h"
 #include "demo_terminal.h"
+#include "demo_web.h"
 
 #include <math.h>
 #include <stdio.h>
 
 enum {
     FRAME_US = 100000,
-    WAIT_MAX_US = 20000, // keys are looked for so often
-    NOTE_US = 4000000,
+    WAIT_MAX_US = 20000,    // keys are looked for so often
+    WEB_WAIT_MAX_US = 2000, // and players, while the page's server waits
+    NOTE_US = 6000000,
+    NOTE_MAX = 400,
 };
 
 typedef struct demo {
     demo_options options;
     demo_stage* stage;
     demo_players* players;
+    demo_web* web; // NULL: there is no page
     bool has_terminal;
     demo_colours colours;
     demo_canvas canvas;
     demo_picture picture;
-    const char* note;
+    char note[NOTE_MAX];    // why something is not as it was asked for
     uint64_t note_until_us; // real time, as the next one
     uint64_t frame_us;
     uint64_t start_us;
@@ -66,17 +70,73 @@ static bool open_stage(demo* of, ph_fault* fault)
     return of->stage != NULL;
 }
 
+static demo_web* open_web_at(demo* of, int port, ph_fault* fault)
+{
+    const demo_options* options = &of->options;
+    const bool is_recording = of->stage->scene->is_recording;
+    const demo_web_def def = {
+        .stage = of->stage,
+        .listen = options->listen,
+        .port = port,
+        .password = options->password,
+        .recordings = &options->source,
+        .recording_count = is_recording ? 1 : 0,
+        .kbps = options->kbps,
+        .loss_percent = options->loss_percent,
+        .rtt_ms = options->rtt_ms,
+        .jitter_ms = options->jitter_ms,
+        .seed = (uint64_t)options->seed,
+    };
+    return demo_web_open(&def, fault);
+}
+
+// Without a page the demo is still worth running, unless something was said about the page.
+static bool open_web(demo* of, ph_fault* fault)
+{
+    const demo_options* options = &of->options;
+    if (options->is_pageless) {
+        return true;
+    }
+    of->web = open_web_at(of, options->port, fault);
+    if (of->web != NULL || options->port_text != NULL) {
+        return of->web != NULL;
+    }
+    of->web = open_web_at(of, 0, fault);
+    if (of->web != NULL) {
+        snprintf(of->note, sizeof of->note, "Port %d is taken: the page is at %s.", options->port,
+                 demo_web_url(of->web));
+    } else if (options->listen == NULL && options->password == NULL) {
+        snprintf(of->note, sizeof of->note, "There is no page: %s.", fault->message);
+        return true;
+    }
+    return of->web != NULL;
+}
+
+static void say_where(const demo* of)
+{
+    if (of->note[0] != '\0') {
+        printf("%s\n", of->note);
+    } else if (of->web != NULL) {
+        printf("The page is at %s\n", demo_web_url(of->web));
+    }
+    fflush(stdout);
+}
+
 static bool open_all(demo* of, ph_fault* fault)
 {
-    if (!open_stage(of, fault) || !open_players(of, fault)) {
+    if (!open_stage(of, fault) || !open_players(of, fault) || !open_web(of, fault)) {
         return false;
     }
     demo_terminal_hear_signals();
     of->start_us = demo_stage_now_us(of->stage);
     of->has_terminal = demo_terminal_is_there();
     of->colours = demo_terminal_colours();
+    of->note_until_us = of->note[0] != '\0' ? ph_socket_now_us() + NOTE_US : 0;
     if (of->options.seconds == 0.0 && !of->has_terminal) {
         of->options.seconds = DEMO_SECONDS_USUAL;
+    }
+    if (!of->has_terminal) {
+        say_where(of);
     }
     return !of->has_terminal || demo_terminal_open() ||
            ph_fault_set(fault, 0, 0, "the terminal cannot be drawn on");
@@ -86,6 +146,7 @@ static void close_all(demo* of)
 {
     demo_terminal_close();
     demo_canvas_destroy(&of->canvas);
+    demo_web_close(of->web);
     demo_players_destroy(of->players);
     demo_stage_destroy(of->stage);
 }
@@ -186,6 +247,7 @@ static void draw(demo* of, uint64_t real_us)
     }
     const demo_picture_def def = {
         .players = of->players,
+        .address = of->web != NULL ? demo_web_url(of->web) : NULL,
         .note = real_us < of->note_until_us ? of->note : NULL,
     };
     demo_picture_draw(&of->picture, &def, &of->canvas);
@@ -207,18 +269,42 @@ static void wait(demo* of)
     const uint64_t next_us =
         lesser(demo_stage_due_us(of->stage), demo_players_next_us(of->players));
     const uint64_t wait_us = lesser(demo_stage_wait_us(of->stage, next_us), WAIT_MAX_US);
-    if (wait_us > 0) {
+    if (of->web != NULL) {
+        demo_web_serve(of->web, lesser(wait_us, WEB_WAIT_MAX_US));
+    } else if (wait_us > 0) {
         demo_players_wait(of->players, wait_us);
     }
 }
 
+static void tell_pages(demo* of)
+{
+    demo_web_player told[DEMO_PLAYER_WAYS];
+    for (int way = 0; way < DEMO_PLAYER_WAYS; ++way) {
+        const demo_figures figures = demo_players_recent(of->players, (ph_way)way);
+        const bool is_known = figures.seconds > 0.0;
+        told[way] = (demo_web_player){
+            .way = ph_way_name((ph_way)way),
+            .wire_kbps = is_known ? figures.wire_kbps : NAN,
+            .error_mrad = is_known ? figures.error_mrad : NAN,
+            .error_mm = is_known ? figures.error_mm : NAN,
+            .missing_pct = is_known ? figures.missing_pct : NAN,
+        };
+    }
+    demo_web_set_players(of->web, told, DEMO_PLAYER_WAYS);
+}
+
 static bool tick(demo* of, ph_fault* fault)
 {
-    if (!demo_stage_put(of->stage, fault) || !demo_players_attend(of->players, fault)) {
+    if (!demo_stage_put(of->stage, fault) || !demo_players_attend(of->players, fault) ||
+        (of->web != NULL && !demo_web_attend(of->web, fault))) {
         return false;
     }
     demo_stage_tick(of->stage);
     demo_players_send(of->players);
+    if (of->web != NULL) {
+        tell_pages(of);
+        demo_web_tick(of->web);
+    }
     return true;
 }
 
@@ -244,6 +330,20 @@ static bool run(demo* of, ph_fault* fault)
     return true;
 }
 
+static bool sum_up(const demo* of)
+{
+    const bool is_kept = demo_summary_print(of->players, stdout);
+    if (of->web != NULL) {
+        const demo_web_counts counts = demo_web_get_counts(of->web);
+        char text[NOTE_MAX];
+        demo_web_print_counts(&counts, text, sizeof text);
+        if (counts.requests > 0) {
+            printf("%s\n", text);
+        }
+    }
+    return is_kept;
+}
+
 int demo_command(int argc, char** argv)
 {
     demo of = {0};
@@ -258,7 +358,7 @@ int demo_command(int argc, char** argv)
         fprintf(stderr, DEMO_COMMAND ": %s.\n", fault.message);
         status = APP_EXIT_FAILURE;
     } else {
-        status = demo_summary_print(of.players, stdout) ? APP_EXIT_OK : APP_EXIT_FAILURE;
+        status = sum_up(&of) ? APP_EXIT_OK : APP_EXIT_FAILURE;
     }
     close_all(&of);
     return status;

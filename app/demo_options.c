@@ -151,7 +151,6 @@ bool demo_options_parse(int argc, char** argv, demo_options* options, int* statu
         .rtt_ms = 100,
         .jitter_ms = 20,
         .seed = 1,
-        .listen = "127.0.0.1",
         .port = DEMO_PORT_USUAL,
     };
     app_option table[ROW_COUNT];

@@ -23,8 +23,8 @@ typedef struct demo_options {
     int rtt_ms;
     int jitter_ms;
     int seed;
-    double seconds; // 0: until it is stopped; without a terminal DEMO_SECONDS_USUAL
-    const char* listen;
+    double seconds;        // 0: until it is stopped; without a terminal DEMO_SECONDS_USUAL
+    const char* listen;    // NULL: 127.0.0.1
     const char* port_text; // NULL: DEMO_PORT_USUAL, or any other if that is taken
     int port;
     const char* password; // NULL: none
