@@ -14,6 +14,7 @@
 
 EXPORT(open_way)
 web_client* web_open_way(const char* schema, size_t size, const char* ground);
+EXPORT(ground_layers) const double* web_ground_layers(const char* ground, double x_mm, double y_mm);
 EXPORT(way_terms)
 void web_way_terms(int way, int slots, int payload_max, uint32_t tick_us, int delay_ms);
 
@@ -171,6 +172,23 @@ web_client* web_open_way(const char* schema, size_t size, const char* ground)
     }
     return next_def.way == PH_WAY_SNAPSHOT ? open_snapshot(schema, size)
                                            : open_profile(schema, size);
+}
+
+// How many layers the ground of this name has there, then their heights in mm. Valid until the next call.
+const double* web_ground_layers(const char* ground, double x_mm, double y_mm)
+{
+    static double numbers[1 + PH_GROUND_LAYERS_MAX];
+    int64_t heights_mm[PH_GROUND_LAYERS_MAX];
+    ph_ground found;
+    numbers[0] = 0.0;
+    if (ph_way_find_ground(ground, &found) && found.layers != NULL) {
+        const int count = found.layers(found.context, (int64_t)x_mm, (int64_t)y_mm, heights_mm);
+        numbers[0] = count;
+        for (int i = 0; i < count; ++i) {
+            numbers[1 + i] = (double)heights_mm[i];
+        }
+    }
+    return numbers;
 }
 
 // ---- the judge

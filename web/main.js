@@ -1,14 +1,540 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-/** The page: loads the module and says that it is there. */
+/**
+ * The page of `pinhole demo` and `pinhole sim --page`: puts the parts together. Frames of a feed go to the judge, which has
+ * the figures, and to the show, which is drawn.
+ *
+ *     live.js, replay.js ──▶ frames ──┬──▶ judge.js ──▶ figures, timeline ──▶ panes.js, charts.js
+ *                                     └──▶ show.js  ──▶ poses, packets    ──▶ panes.js, packet.js, inspector.js
+ */
 
-import {Pinhole} from "./pinhole.js";
+import {CONTROL_KEYS, readAddress, viewOf, viewPairs, writeAddress} from "./address.js";
+import {Charts} from "./charts.js";
+import {Controls} from "./controls.js";
+import {Kind} from "./feed.js";
+import {Headline} from "./headline.js";
+import {Inspector} from "./inspector.js";
+import {Judge} from "./judge.js";
+import {Live, LiveClock} from "./live.js";
+import {Packets} from "./packet.js";
+import {Panes, VIEW_DEFAULTS} from "./panes.js";
+import {Client, Pinhole} from "./pinhole.js";
+import {Player} from "./player.js";
+import {Replay, bytesOfBase64} from "./replay.js";
+import {Show} from "./show.js";
+import {Theme} from "./theme.js";
 
-function bytesOf(element) {
-    return Uint8Array.from(atob(element.textContent), letter => letter.charCodeAt(0));
+const KEPT_SECONDS = 180;
+const SLOW_MS = 250; // charts, packets and figures are told so often
+const KEPT_FRAMES = 600;
+const ROW = Client.rowLayout;
+
+const $ = id => document.getElementById(id);
+
+class Page {
+    status = "loading";
+    scene = null;
+    state = null;
+    errors = [];
+    draws = 0;
+    #frameTimes = [];
+    #pinhole = null;
+    #judge = null;
+    #show = null;
+    #clock = null;
+    #live = null;
+    #replay = null;
+    #player = null;
+    #controls = null;
+    #lastFrame = 0;
+    #lastSlow = 0;
+    #isAddressDue = false;
+    #sentControls = false;
+
+    constructor() {
+        const address = readAddress();
+        this.theme = new Theme(() => this.#tellTheme());
+        this.headline = new Headline($("need"), $("need-more"), $("spoken"));
+        this.panes = new Panes($("panes"), $("legend"), {
+            onSelect: id => this.select(id),
+            onView: () => this.#tellView(),
+        });
+        this.panes.options = viewOf(address, VIEW_DEFAULTS);
+        this.charts = new Charts($("charts"));
+        this.packets = new Packets($("packet"));
+        this.inspector = new Inspector($("entity"), () => this.select(null));
+        this.theme.set(address.get("theme") ?? "auto");
+        this.#listenToolbar();
+        this.#listenKeys();
+    }
+
+    // ---- beginning
+
+    async start() {
+        const module = $("pinhole-module");
+        const feed = $("pinhole-feed");
+        this.#pinhole = await Pinhole.load(module === null ? "demo.wasm" : bytesOfBase64(module.textContent));
+        if (feed !== null) {
+            await this.#startReplay(bytesOfBase64(feed.textContent));
+        } else {
+            this.#startLive();
+        }
+        requestAnimationFrame(now => this.#draw(now));
+    }
+
+    #startLive() {
+        const url = new URL("feed", location.href);
+        url.protocol = url.protocol.replace("http", "ws");
+        url.hash = "";
+        this.#controls = new Controls($("controls"), command => this.#live.send(command), () => this.#tellView());
+        $("password-form").addEventListener("submit", event => {
+            event.preventDefault();
+            $("password-told").textContent = "";
+            this.#live.setPassword($("password").value);
+        });
+        this.#live = new Live(url, {
+            open: () => {
+                $("password-form").hidden = true;
+            },
+            frame: frame => this.#take(frame),
+            gone: reason => this.#setStatus("gone", reason === "" ? "The server is away. Waiting for it." : reason),
+            password: reason => this.#askPassword(reason),
+            error: error => this.fail(error),
+        });
+    }
+
+    #askPassword(reason) {
+        this.#setStatus("refused", "A password is wanted");
+        $("password-form").hidden = false;
+        $("password-told").textContent = $("password").value === "" ? "" : reason || "That was not the password.";
+        $("password").focus();
+    }
+
+    async #startReplay(packed) {
+        this.#replay = await Replay.open(packed);
+        this.#player = new Player($("player"), this.#replay);
+        this.#begin(this.#replay.scene);
+        this.#setStatus("replay", "A recorded run");
+        await this.#measureAll();
+        this.headline.need = this.#replay.need;
+    }
+
+    // The judge takes the whole run at once, in pieces that leave the page alive.
+    async #measureAll() {
+        let pause = performance.now() + 12;
+        for (const frame of this.#replay.frames) {
+            this.#judge.take(frame);
+            if (performance.now() > pause) {
+                await new Promise(done => setTimeout(done));
+                pause = performance.now() + 12;
+            }
+        }
+        this.isMeasured = true;
+    }
+
+    // ---- frames
+
+    #begin(scene) {
+        this.scene = scene;
+        this.#judge?.close();
+        this.#show?.close();
+        const kept = this.#replay === null ? {keptSeconds: KEPT_SECONDS} : {ids: this.#replay.ids};
+        this.#judge = new Judge(this.#pinhole, scene, kept);
+        this.#newShow();
+        this.#clock = new LiveClock(scene.tick_us);
+        this.charts.begin(scene);
+        this.packets.begin(scene);
+        this.headline.begin(scene);
+        $("layers").hidden = !this.panes.hasLayers;
+        $("controls").hidden = this.#controls === null;
+        $("player").hidden = this.#player === null;
+        this.#controls?.begin(scene);
+        this.#tellAbout();
+        this.#tellToolbar();
+        if (this.panes.selected !== null) {
+            this.select(this.panes.selected);
+        }
+    }
+
+    #newShow() {
+        this.#show = new Show(this.#pinhole, this.scene);
+        this.#replay?.frames.forEach(frame => this.#show.push(frame));
+        this.panes.begin(this.#pinhole, this.#show);
+    }
+
+    #take(frame) {
+        switch (frame.kind) {
+        case Kind.scene:
+            this.#begin(frame.scene);
+            this.#setStatus("live", "Live");
+            this.#sendControls();
+            break;
+        case Kind.state:
+            this.state = frame.state;
+            this.#controls?.take(frame.state.controls ?? {}, frame.state.is_paused);
+            this.#tellAbout();
+            this.#tellPlayers(frame.state.players ?? []);
+            break;
+        case Kind.explain:
+            this.inspector.explain = frame.explain;
+            break;
+        case Kind.need:
+            this.headline.need = frame.need;
+            break;
+        case Kind.note:
+            this.note(frame.note.text);
+            break;
+        default:
+            this.#takeMoment(frame);
+        }
+    }
+
+    #takeMoment(frame) {
+        if (this.#judge === null) {
+            return;
+        }
+        for (const {way, ack} of this.#judge.take(frame)) {
+            this.#live.sendAck(way, ack);
+        }
+        this.#show.push(frame);
+        if (frame.kind === Kind.truth) {
+            this.#clock.take(frame.time, performance.now());
+        }
+    }
+
+    // What the address asks for, once per connection; what the scene has already is not asked for again.
+    #sendControls() {
+        const address = readAddress();
+        if (this.#sentControls) {
+            return;
+        }
+        this.#sentControls = true;
+        for (const key of CONTROL_KEYS) {
+            const wanted = address.get(key);
+            if (wanted !== undefined && wanted !== String(this.scene.controls?.[key])) {
+                this.#live.send(wanted === "" ? key : `${key} ${wanted}`);
+            }
+        }
+    }
+
+    // ---- drawing
+
+    #draw(now) {
+        requestAnimationFrame(next => this.#draw(next));
+        const elapsed = Math.min(250, this.#lastFrame === 0 ? 0 : now - this.#lastFrame);
+        this.#lastFrame = now;
+        if (this.#show === null) {
+            return;
+        }
+        const begun = performance.now();
+        try {
+            this.#advance(now, elapsed);
+            this.panes.draw(this.theme.colours);
+            if (now - this.#lastSlow > SLOW_MS) {
+                this.#lastSlow = now;
+                this.#drawSlow();
+            }
+        } catch (error) {
+            this.fail(error);
+        }
+        ++this.draws;
+        this.#frameTimes.push(performance.now() - begun);
+        if (this.#frameTimes.length > KEPT_FRAMES) {
+            this.#frameTimes.shift();
+        }
+    }
+
+    #advance(now, elapsed) {
+        if (this.#replay === null) {
+            this.#show.advance(this.#clock.advance(now, elapsed));
+            return;
+        }
+        this.#replay.advance(elapsed);
+        if (this.#replay.time < this.#show.time) {
+            this.#show.close();
+            this.#newShow();
+        }
+        this.#show.advance(this.#replay.time);
+        this.#player.tell();
+    }
+
+    #timelines() {
+        const until = this.#replay === null ? Infinity : this.#replay.time;
+        return this.scene.ways.map((_, place) => this.#judge.seconds(place).filter(second => second.time <= until));
+    }
+
+    #drawSlow() {
+        const names = this.#show.ways[0].client.classes[0]?.properties ?? [];
+        const timelines = this.#timelines();
+        const {colours} = this.theme;
+        this.panes.tell(timelines);
+        this.headline.tell(timelines, this.#kbps());
+        this.charts.draw({
+            scene: this.scene, colours, names, kbps: this.#kbps(), startTime: this.#judge.startTime,
+            timelines: this.scene.ways.map((_, place) => this.#judge.seconds(place)),
+            until: this.#replay?.time, isWhole: this.#replay !== null,
+        });
+        this.packets.draw(this.#show, names, colours);
+        if (this.panes.selected !== null) {
+            this.inspector.tell(this.#show, this.panes.selected);
+        }
+        if (this.#isAddressDue) {
+            this.#isAddressDue = false;
+            this.#writeAddress();
+        }
+    }
+
+    #kbps() {
+        return this.state?.controls?.kbps ?? this.scene.controls?.kbps ?? this.headline.need?.kbps ?? null;
+    }
+
+    // ---- words
+
+    #setStatus(status, text) {
+        this.status = status;
+        document.body.dataset.status = status;
+        if ($("status").textContent !== text) {
+            $("status").textContent = text;
+        }
+    }
+
+    note(text) {
+        const note = document.createElement("p");
+        const close = Object.assign(document.createElement("button"), {type: "button", textContent: "×", className: "quiet"});
+        close.setAttribute("aria-label", "Close this note");
+        close.addEventListener("click", () => note.remove());
+        note.append(text, close);
+        $("notes").append(note);
+        while ($("notes").children.length > 3) {
+            $("notes").firstChild.remove();
+        }
+        setTimeout(() => note.remove(), 12000);
+    }
+
+    /** What went wrong is shown, once for each sentence. */
+    fail(error) {
+        const text = error instanceof Error ? error.message : String(error);
+        if (!this.errors.includes(text)) {
+            this.errors.push(text);
+            console.error(error);
+            this.note(text);
+        }
+    }
+
+    #tellAbout() {
+        const {scene} = this;
+        const controls = this.state?.controls ?? scene.controls ?? {};
+        const parts = [
+            scene.source.replace(/^scene:/, ""), `${scene.entities} entities`, `seen by entity ${scene.viewer}`,
+            controls.kbps === undefined ? "" : `${controls.kbps} kbit/s`,
+            controls.loss === undefined ? "" : `${controls.loss} % lost`,
+            controls.rtt === undefined ? "" : `${controls.rtt} ms`,
+        ];
+        $("about").textContent = parts.filter(part => part !== "").join(" · ");
+        document.title = `Pinhole: ${parts[0]}`;
+    }
+
+    #tellPlayers(players) {
+        const told = players.map(player => `${player.way} ${Number(player.error_mrad ?? NaN).toFixed(2)} mrad at ${
+            Number(player.wire_kbps ?? NaN).toFixed(1)} kbit/s`);
+        $("players").textContent = told.length === 0 ? "" : `Native players over UDP: ${told.join(", ")}.`;
+    }
+
+    #tellTheme() {
+        $("theme").textContent = `Theme: ${this.theme?.name ?? "auto"}`;
+        if (this.theme !== undefined) {
+            this.panes?.tellLegend(this.theme.colours);
+            this.#lastSlow = 0;
+        }
+    }
+
+    // ---- what is chosen
+
+    select(id) {
+        this.panes.select(id);
+        this.inspector.open(id);
+        this.#live?.send(`select ${id ?? "none"}`);
+        this.#lastSlow = 0;
+        this.#isAddressDue = true;
+    }
+
+    #listenToolbar() {
+        for (const key of ["colour", "magnify", "layer"]) {
+            $(`view-${key}`).addEventListener("change", event => {
+                this.panes.options[key] = key === "magnify" ? Number(event.target.value) : event.target.value;
+                this.#tellView();
+            });
+        }
+        for (const key of ["truth", "lines", "vision", "cells", "slots", "equipment"]) {
+            $(`view-${key}`).addEventListener("change", event => {
+                this.panes.options[key] = event.target.checked;
+                this.#tellView();
+            });
+        }
+        $("zoom-in").addEventListener("click", () => this.panes.zoom(1));
+        $("zoom-out").addEventListener("click", () => this.panes.zoom(-1));
+        $("fit").addEventListener("click", () => this.panes.fit());
+        $("follow").addEventListener("click", () => this.panes.follow(!this.panes.camera.isFollowing));
+        $("theme").addEventListener("click", () => this.#turnTheme());
+        $("keys").addEventListener("click", () => $("help").showModal());
+        for (const unit of ["mm", "mrad"]) {
+            $(`error-${unit}`).addEventListener("click", () => {
+                this.charts.unit = unit;
+                $("error-mm").setAttribute("aria-pressed", String(unit === "mm"));
+                $("error-mrad").setAttribute("aria-pressed", String(unit === "mrad"));
+                this.#lastSlow = 0;
+            });
+        }
+        this.#tellToolbar();
+    }
+
+    #turnTheme() {
+        this.theme.turn();
+        this.#tellView();
+    }
+
+    #tellToolbar() {
+        for (const [key, value] of Object.entries(this.panes.options)) {
+            const input = $(`view-${key}`);
+            if (input.type === "checkbox") {
+                input.checked = value;
+            } else {
+                input.value = String(value);
+            }
+        }
+        $("follow").setAttribute("aria-pressed", String(this.panes.camera.isFollowing));
+        this.panes.tellLegend(this.theme.colours);
+    }
+
+    #tellView() {
+        this.#tellToolbar();
+        this.#isAddressDue = true;
+    }
+
+    #writeAddress() {
+        const pairs = [];
+        for (const key of CONTROL_KEYS) {
+            const value = this.#controls?.values[key];
+            if (value !== undefined && value !== "") {
+                pairs.push([key, typeof value === "boolean" ? (value ? "1" : "0") : String(value)]);
+            }
+        }
+        pairs.push(...viewPairs(this.panes.options, VIEW_DEFAULTS));
+        if (this.theme.name !== "auto") {
+            pairs.push(["theme", this.theme.name]);
+        }
+        history.replaceState(null, "", writeAddress(pairs));
+    }
+
+    #listenKeys() {
+        document.addEventListener("keydown", event => {
+            const isTyping = event.target.closest("input:not([type=checkbox]):not([type=range]), select, dialog, textarea") !== null;
+            if (isTyping || event.ctrlKey || event.metaKey || event.altKey) {
+                return;
+            }
+            const isButton = event.target.closest("button, input, a") !== null;
+            const actions = {
+                " ": isButton ? undefined : () => this.#togglePlay(),
+                ".": () => this.#step(),
+                c: () => this.#turnColour(),
+                t: () => this.#turnTheme(),
+                "?": () => $("help").showModal(),
+                Escape: () => this.select(null),
+            };
+            const action = actions[event.key] ?? actions[event.key.toLowerCase()];
+            if (action !== undefined) {
+                event.preventDefault();
+                action();
+            }
+        });
+    }
+
+    #togglePlay() {
+        if (this.#player !== null) {
+            this.#player.toggle();
+        } else {
+            this.#controls.pause(!this.#controls.isPaused);
+        }
+    }
+
+    #step() {
+        if (this.#player !== null) {
+            this.#player.step(this.scene.tick_us);
+        } else {
+            this.#controls.step();
+        }
+    }
+
+    #turnColour() {
+        this.panes.options.colour = this.panes.options.colour === "error" ? "age" : "error";
+        this.#tellView();
+    }
+
+    // ---- for tests and for the curious
+
+    frameTimes() {
+        return [...this.#frameTimes];
+    }
+
+    figures() {
+        return Object.fromEntries(this.scene.ways.map(({name}, place) => [name, this.#judge.whole(place)]));
+    }
+
+    shown(name) {
+        const place = this.scene.ways.findIndex(way => way.name === name);
+        const {rows} = this.#show.ways[place];
+        const found = [];
+        for (let at = 0; at < rows.length; at += ROW.size) {
+            found.push({id: rows[at + ROW.keyLow], x_mm: rows[at + ROW.x], y_mm: rows[at + ROW.y], z_mm: rows[at + ROW.z], heading_deg: rows[at + ROW.heading]});
+        }
+        return found;
+    }
+
+    truth() {
+        const {newer} = this.#show.truth;
+        return Array.from(newer.ids, (id, i) => ({id, x_mm: newer.x[i], y_mm: newer.y[i], z_mm: newer.z[i], heading_deg: newer.heading[i]}));
+    }
+
+    async finish() {
+        while (!this.isMeasured) {
+            await new Promise(done => setTimeout(done, 10));
+        }
+        this.#replay.seek(this.#replay.endTime);
+        return this.figures();
+    }
 }
 
-const inside = document.getElementById("pinhole-module");
-await Pinhole.load(inside === null ? "demo.wasm" : bytesOf(inside));
-document.getElementById("status").textContent = "The client is loaded.";
+const page = new Page();
+
+/**
+ * For tests and for the curious; nothing of the page uses it.
+ *   status: "loading", "live", "replay", "gone" (the server is away) or "refused" (a password is wanted)
+ *   scene, state: the newest SCENE and STATE; errors: sentences, none when all is well
+ *   draws: frames drawn so far; frameTimes(): ms of the work for each of the last 600
+ *   figures(): of the whole run so far, by way and by the keys of `pinhole sim --json`, at full precision
+ *   shown(way), truth(): [{id, x_mm, y_mm, z_mm, heading_deg}]
+ *   screenOf(way, id): {x, y} in pixels of the viewport, or null; selected: id or null; select(id)
+ *   finish(): in a replay, a promise of figures() at the end of the run
+ */
+window.pinholePage = Object.freeze({
+    get status() { return page.status; },
+    get scene() { return page.scene; },
+    get state() { return page.state; },
+    get errors() { return [...page.errors]; },
+    get draws() { return page.draws; },
+    get selected() { return page.panes.selected; },
+    frameTimes: () => page.frameTimes(),
+    figures: () => page.figures(),
+    shown: way => page.shown(way),
+    truth: () => page.truth(),
+    screenOf: (way, id) => page.panes.screenOf(way, id),
+    select: id => page.select(id),
+    finish: () => page.finish(),
+});
+
+try {
+    await page.start();
+} catch (error) {
+    page.fail(error);
+}

@@ -81,7 +81,30 @@ export declare class Pinhole {
     static load(source: BufferSource | Response | Promise<Response> | string | URL): Promise<Pinhole>;
     /** @throws {Error} which says what is wrong with the options. */
     createClient(options: ClientOptions): Client;
+    /** What the module exports, for pages with a module of their own that has more than pinhole.wasm. */
+    get exports(): WebAssembly.Exports;
+    /**
+     * A client that an export opens: it gets the schema as bytes in the module's memory, a zero byte behind them, and
+     * returns a handle, or 0. @throws {Error} which says why there is none.
+     */
+    openClient(schema: string, open: (place: number, size: number) => number): Client;
 }
+
+export interface Connection {
+    readonly socket: WebSocket;
+    /** The connection ended. A new one begins with a new client. */
+    onclose: ((event: CloseEvent) => void) | null;
+    close(): void;
+}
+
+export interface ConnectOptions {
+    protocols?: string | string[];
+    /** The clock of Client.advance(). Default performance.now(). */
+    now?: () => number;
+}
+
+/** Lets a WebSocket carry the datagrams, one in each binary message, and the acks back, each at its time. */
+export declare function connect(client: Client, to: string | URL | WebSocket, options?: ConnectOptions): Connection;
 
 /** Where the numbers of an entity stand in a row of Client.rows(). */
 export interface RowLayout {
@@ -102,6 +125,8 @@ export declare class Client {
     private constructor();
     /** Frees its memory. Nothing may be called afterwards. */
     close(): void;
+    /** What exports of the module know it by. */
+    get handle(): number;
     get classes(): readonly EntityClass[];
     /** Takes one datagram, whatever it is. @returns 0: done; else why not, as ph_result. */
     receive(datagram: Uint8Array, now: number): number;
@@ -119,6 +144,8 @@ export declare class Client {
     entities(): ShownEntity[];
     find(key: bigint | number): ShownEntity | null;
     pose(entity: EntityId): ShownEntity | null;
+    /** The same at a moment, which everything in view is moved on to. */
+    poseAt(entity: EntityId, now: number): ShownEntity | null;
     /** undefined: entity or property are not there. */
     property(entity: Entity, name: string): PropertyValue | undefined;
     statistics(): Statistics;

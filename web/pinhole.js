@@ -12,6 +12,11 @@
  *     client.advance(now);                                    // once per frame
  *     for (const entity of client.entities()) { draw(entity.x, entity.y); }
  *
+ * Where a WebSocket carries the datagrams, one in each binary message, connect() does the first lines:
+ *
+ *     const connection = connect(client, "wss://game.example/world");
+ *     connection.onclose = () => { ... };
+ *
  * Times are milliseconds as performance.now() has them, and never go back. Nothing here decodes anything: that
  * is C.
  */
@@ -61,19 +66,32 @@ export class Pinhole {
         this.#exports = exports;
     }
 
+    /** What the module exports, for pages with a module of their own that has more than pinhole.wasm. */
+    get exports() {
+        return this.#exports;
+    }
+
     /**
      * @param {{schema: string, profile?: number, slots?: number, delayMs?: number}} options
      * @throws {Error} which says what is wrong with the options
      */
     createClient({schema, profile = Profile.pinhole, slots = 512, delayMs = 0}) {
+        return this.openClient(schema, (place, size) => this.#exports.open(place, size, profile, slots, delayMs));
+    }
+
+    /**
+     * A client that an export of the module opens: open(place, size) gets the schema as bytes in the module's memory, after
+     * which a zero byte comes, and returns a handle, or 0.
+     */
+    openClient(schema, open) {
         const module = this.#exports;
         const text = encoder.encode(schema);
         const place = module.allocate(text.length + 1);
         if (place === 0) {
             throw new Error("there is no memory");
         }
-        new Uint8Array(module.memory.buffer, place, text.length).set(text);
-        const handle = module.open(place, text.length, profile, slots, delayMs);
+        new Uint8Array(module.memory.buffer, place, text.length + 1).set([...text, 0]);
+        const handle = open(place, text.length);
         module.release(place);
         if (handle === 0) {
             throw new Error(this.#errorText());
@@ -128,6 +146,11 @@ export class Client {
     close() {
         this.#module.close(this.#handle);
         this.#handle = 0;
+    }
+
+    /** What exports of the module know the client by. */
+    get handle() {
+        return this.#handle;
     }
 
     /** The classes of the schema: [{name, properties: [name, ...]}, ...]. */
@@ -215,6 +238,12 @@ export class Client {
         return this.#module.pose(this.#handle, index, generation) !== 0 ? shownOf(this.#numbers()) : null;
     }
 
+    /** The same at a moment, which everything in view is moved on to: no earlier than the last advance(). */
+    poseAt(entity, now) {
+        this.advance(now);
+        return this.pose(entity);
+    }
+
     /**
      * The value of a property by its name: a number, an array of numbers, a string, a Uint8Array, {index, generation} for a
      * reference (null for none), or undefined when entity or property are not there.
@@ -249,6 +278,41 @@ export class Client {
         const numbers = this.#numbers();
         return Object.fromEntries(STATS.slice(0, count).map((name, i) => [name, numbers[i]]));
     }
+}
+
+/**
+ * Lets a WebSocket carry the datagrams, one in each binary message, and the acks back, each at its time. Where a
+ * connection ends, onclose is called with the event of the socket; a new one begins with a new client, as a new session.
+ * @param {Client} client
+ * @param {string | URL | WebSocket} to an address, or a socket that is made already
+ * @param {{protocols?: string | string[], now?: () => number}} options now: the clock of advance(), by default
+ * performance.now()
+ */
+export function connect(client, to, {protocols = [], now = () => performance.now()} = {}) {
+    const socket = typeof to === "string" || to instanceof URL ? new WebSocket(to, protocols) : to;
+    const connection = {socket, onclose: null, close: () => socket.close()};
+    let timer;
+    const answer = () => {
+        clearTimeout(timer);
+        for (let ack; (ack = client.takeAck(now())) !== null;) {
+            socket.send(ack);
+        }
+        if (client.ackDue !== Infinity) {
+            timer = setTimeout(answer, Math.max(1, client.ackDue - now()));
+        }
+    };
+    socket.binaryType = "arraybuffer";
+    socket.onmessage = ({data}) => {
+        if (data instanceof ArrayBuffer) {
+            client.receive(new Uint8Array(data), now());
+            answer();
+        }
+    };
+    socket.onclose = event => {
+        clearTimeout(timer);
+        connection.onclose?.(event);
+    };
+    return connection;
 }
 
 function entityOf(row) {

@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+/**
+ * The live controls. Each sends its command at once; what the server then says it is, is what the control shows, unless it
+ * is in someone's hand. Ids and names are the words of the commands.
+ */
+
+const SLIDERS = ["kbps", "loss", "rtt", "jitter", "hz"];
+const HOLD_MS = 1200; // after a change, until the server's word counts again
+
+// The budget goes by factors: 2, 3, 5, 13 ... 200 are equally far from each other as people see it.
+const LOG_STEPS = 200;
+
+export function sliderOf(key, value, [low, high]) {
+    return key === "kbps" ? Math.round(LOG_STEPS * Math.log(value / low) / Math.log(high / low)) : value;
+}
+
+export function valueOf(key, position, [low, high]) {
+    if (key !== "kbps") {
+        return position;
+    }
+    const value = low * (high / low) ** (position / LOG_STEPS);
+    return value < 20 ? Math.round(value * 2) / 2 : Math.round(value);
+}
+
+function wordsOf(key, value) {
+    switch (key) {
+    case "kbps": return `${value} kbit/s`;
+    case "loss": return `${value} %`;
+    case "hz": return value === 0 ? "its own" : `${value} Hz`;
+    default: return `${value} ms`;
+    }
+}
+
+export class Controls {
+    #root;
+    #send;
+    #ranges = {};
+    #heldUntil = new Map();
+    #isPaused = false;
+
+    /** @param send (command) => void @param onChange () => void: the address is due */
+    constructor(root, send, onChange) {
+        this.#root = root;
+        this.#send = send;
+        this.onChange = onChange;
+        this.values = {};
+        SLIDERS.forEach(key => this.#listenSlider(key));
+        for (const key of ["source", "scheduler"]) {
+            this.#input(key).addEventListener("change", event => this.#say(key, event.target.value));
+        }
+        for (const key of ["entities", "viewer"]) {
+            this.#input(key).addEventListener("change", event => this.#say(key, String(Math.round(event.target.valueAsNumber))));
+        }
+        this.#input("snapshot").addEventListener("change", event => this.#say("snapshot", event.target.checked ? "1" : "0"));
+        this.#input("pause").addEventListener("click", () => this.pause(!this.#isPaused));
+        this.#input("step").addEventListener("click", () => this.step());
+    }
+
+    #input(key) {
+        return this.#root.querySelector(`#${key}`);
+    }
+
+    #listenSlider(key) {
+        const slider = this.#input(key);
+        slider.addEventListener("input", () => {
+            const value = valueOf(key, slider.valueAsNumber, this.#ranges[key]);
+            this.#tell(key, value);
+            this.#say(key, String(value));
+        });
+    }
+
+    #say(key, value) {
+        this.#heldUntil.set(key, performance.now() + HOLD_MS);
+        this.values[key] = key === "source" || key === "scheduler" ? value : Number(value);
+        this.#send(value === "" ? key : `${key} ${value}`);
+        this.onChange();
+    }
+
+    pause(is) {
+        this.#send(`pause ${is ? 1 : 0}`);
+        this.#tellPause(is);
+    }
+
+    step() {
+        this.#send("step");
+        this.#tellPause(true);
+    }
+
+    get isPaused() {
+        return this.#isPaused;
+    }
+
+    #tellPause(is) {
+        this.#isPaused = is;
+        this.#input("pause").textContent = is ? "Go on" : "Pause";
+        this.#input("pause").setAttribute("aria-pressed", String(is));
+    }
+
+    #tell(key, value) {
+        const input = this.#input(key);
+        if (SLIDERS.includes(key)) {
+            input.value = sliderOf(key, value, this.#ranges[key]);
+            input.setAttribute("aria-valuetext", wordsOf(key, value));
+            this.#root.querySelector(`output[for="${key}"]`).textContent = wordsOf(key, value);
+        } else if (key === "snapshot") {
+            input.checked = Boolean(value);
+        } else {
+            input.value = value;
+        }
+    }
+
+    /** A scene begins: what there is to choose from. */
+    begin(scene) {
+        this.#ranges = {kbps: [2, 200], loss: [0, 90], rtt: [0, 1000], jitter: [0, 500], hz: [0, 60], entities: [2, 2000], ...scene.ranges};
+        for (const key of SLIDERS) {
+            const [low, high] = this.#ranges[key];
+            const slider = this.#input(key);
+            slider.min = key === "kbps" ? 0 : low;
+            slider.max = key === "kbps" ? LOG_STEPS : high;
+            slider.step = key === "rtt" || key === "jitter" ? 5 : 1;
+        }
+        [this.#input("entities").min, this.#input("entities").max] = this.#ranges.entities;
+        fill(this.#input("source"), scene.sources ?? [scene.source], name => name.replace(/^scene:/, ""));
+        fill(this.#input("scheduler"), ["", ...(scene.schedulers ?? []).filter(name => name !== "")],
+            name => (name === "" ? "each profile’s own" : name));
+        this.take(scene.controls ?? {}, false);
+    }
+
+    /** What the server says they are. */
+    take(controls, isPaused) {
+        for (const [key, value] of Object.entries(controls)) {
+            const input = this.#input(key);
+            if (input === null || (this.#heldUntil.get(key) ?? 0) > performance.now()) {
+                continue;
+            }
+            this.values[key] = value;
+            if (document.activeElement !== input || input.type === "range") {
+                this.#tell(key, value);
+            }
+        }
+        if (isPaused !== this.#isPaused) {
+            this.#tellPause(isPaused);
+        }
+    }
+}
+
+function fill(select, values, name) {
+    const text = values.join("\n");
+    if (select.dataset.values !== text) {
+        select.dataset.values = text;
+        select.replaceChildren(...values.map(value => new Option(name(value), value)));
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+/**
+ * A feed over a WebSocket. Where the server goes away it is asked for again, at first soon, then every few seconds. A
+ * password is said where the server wants one.
+ */
+
+import {readFrame, writeAck} from "./feed.js";
+
+const PROTOCOL = "pinhole-feed-1";
+const WAIT_FIRST_MS = 250;
+const WAIT_MOST_MS = 5000;
+/** The server wants a password, or another one (a WebSocket's code for programs). */
+const CLOSE_PASSWORD = 4001;
+
+export class Live {
+    #url;
+    #socket = null;
+    #wait = WAIT_FIRST_MS;
+    #timer;
+    #password = "";
+    #waiting = [];
+
+    /** @param on {frame, open, gone, password, error} */
+    constructor(url, on) {
+        this.#url = url;
+        this.on = on;
+        this.#open();
+    }
+
+    #open() {
+        const socket = new WebSocket(this.#url, PROTOCOL);
+        this.#socket = socket;
+        socket.binaryType = "arraybuffer";
+        socket.onopen = () => {
+            if (this.#password !== "") {
+                socket.send(`password ${this.#password}`);
+            }
+            this.on.open();
+        };
+        socket.onmessage = ({data}) => {
+            this.#wait = WAIT_FIRST_MS;
+            this.#take(data);
+        };
+        socket.onclose = event => this.#close(socket, event);
+    }
+
+    #take(data) {
+        try {
+            this.on.frame(readFrame(new Uint8Array(data)));
+        } catch (error) {
+            this.on.error(error);
+        }
+    }
+
+    #close(socket, {code, reason}) {
+        if (socket !== this.#socket) {
+            return;
+        }
+        this.#socket = null;
+        if (code === CLOSE_PASSWORD) {
+            this.#password = "";
+            this.on.password(reason);
+            return;
+        }
+        this.on.gone(reason);
+        this.#timer = setTimeout(() => this.#open(), this.#wait * (0.75 + Math.random() / 2));
+        this.#wait = Math.min(WAIT_MOST_MS, this.#wait * 2);
+    }
+
+    /** Tries again with this password. */
+    setPassword(password) {
+        this.#password = password;
+        clearTimeout(this.#timer);
+        if (this.#socket?.readyState === WebSocket.OPEN) {
+            this.#socket.send(`password ${password}`);
+        } else {
+            this.#open();
+        }
+    }
+
+    /** A command, as docs/wire_feed.md has them. Those of a slider in motion are put together. */
+    send(command) {
+        const [word] = command.split(" ");
+        if (this.#waiting.length === 0) {
+            setTimeout(() => this.#flush(), 40);
+        }
+        this.#waiting = this.#waiting.filter(before => before.split(" ")[0] !== word || word === "step");
+        this.#waiting.push(command);
+    }
+
+    #flush() {
+        if (this.#socket?.readyState === WebSocket.OPEN) {
+            this.#waiting.forEach(command => this.#socket.send(command));
+        }
+        this.#waiting = [];
+    }
+
+    sendAck(way, ack) {
+        if (this.#socket?.readyState === WebSocket.OPEN) {
+            this.#socket.send(writeAck(way, ack));
+        }
+    }
+}
+
+/**
+ * The clock of what is drawn: a little more than a tick behind the newest truth, at an even pace. It stops with the feed,
+ * and goes on with it.
+ */
+export class LiveClock {
+    #time = -1;
+    #newest = -1;
+    #newestAt = 0;
+
+    constructor(tickUs) {
+        this.tickUs = tickUs;
+        this.delayUs = tickUs * 1.15 + 15000;
+    }
+
+    /** A truth came. now: ms of the page's clock. */
+    take(time, now) {
+        this.#newest = time;
+        this.#newestAt = now;
+    }
+
+    /** The moment to draw. */
+    advance(now, elapsedMs) {
+        const since = Math.min((now - this.#newestAt) * 1000, 1.5 * this.tickUs);
+        const target = this.#newest + since - this.delayUs;
+        const behind = target - this.#time;
+        if (this.#time < 0 || Math.abs(behind) > 700000) {
+            this.#time = target;
+        } else {
+            const pace = 1 + Math.max(-0.3, Math.min(0.3, behind / 400000));
+            this.#time += elapsedMs * 1000 * pace;
+        }
+        this.#time = Math.min(this.#time, this.#newest);
+        return this.#time;
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+/**
+ * The newest packet of each way, drawn bit by bit in the order of the packet, coloured by what each bit is for. A record
+ * that is pointed at or focused is told as text; the packet stays while it is looked at. Where values are coded by a range
+ * coder they do not end at whole bits: a bit has the colour of what its middle belongs to.
+ */
+
+import {colourOf} from "./theme.js";
+import {keyName} from "./charts.js";
+import {duration, valueText} from "./words.js";
+
+const GAP = 1;
+
+function keyOf(item) {
+    return item.reason === "property" ? `property:${item.property}` : item.reason;
+}
+
+function recordTitle(record) {
+    const [{reason}] = record.items;
+    if (record.id < 0) {
+        return reason;
+    }
+    const verb = record.items.some(item => item.reason === "enter") ? "enters"
+        : record.items.some(item => item.reason === "leave") ? "leaves" : "updated";
+    return `entity ${record.id} ${verb}`;
+}
+
+/** What a record says, as a sentence. */
+export function recordText(record, values, names) {
+    const parts = new Map();
+    for (const item of record.items) {
+        const key = keyOf(item);
+        const value = item.property >= 0 ? values.get(`${record.id}:${item.property}`) : undefined;
+        const before = parts.get(key) ?? {bits: 0, value};
+        parts.set(key, {bits: before.bits + item.bits, value});
+    }
+    const list = [...parts].map(([key, {bits, value}]) =>
+        `${keyName(key, names)}${value === undefined ? "" : ` = ${valueText(value)}`} (${bits.toFixed(1)} bits)`);
+    const where = record.slot >= 0 ? `, slot ${record.slot}` : "";
+    return `${recordTitle(record)}${where}, ${record.bits.toFixed(1)} bits${record.isResent ? ", sent again" : ""}: ${list.join(", ")}`;
+}
+
+class PacketView {
+    constructor(way) {
+        this.name = way.name;
+        this.packet = null;
+        this.pointed = -1;
+        this.isHeld = false;
+        this.root = document.createElement("article");
+        this.root.className = "packet";
+        this.root.dataset.way = way.name;
+        this.root.style.setProperty("--way", `var(--${way.name})`);
+        this.root.innerHTML = `<h3></h3><p class="about"></p><canvas></canvas>
+            <p class="told" aria-live="polite"></p><ul class="records" aria-label="Records of the packet"></ul>`;
+        this.root.querySelector("h3").textContent = way.name;
+        this.about = this.root.querySelector(".about");
+        this.canvas = this.root.querySelector("canvas");
+        this.told = this.root.querySelector(".told");
+        this.list = this.root.querySelector("ul");
+        this.#listen();
+    }
+
+    #listen() {
+        this.root.addEventListener("pointerenter", () => this.#hold(true));
+        this.root.addEventListener("pointerleave", () => this.#hold(false));
+        this.root.addEventListener("focusin", () => this.#hold(true));
+        this.root.addEventListener("focusout", () => this.#hold(false));
+        this.canvas.addEventListener("pointermove", event => {
+            const box = this.canvas.getBoundingClientRect();
+            this.point(this.#recordAt(event.clientX - box.left, event.clientY - box.top));
+        });
+        const fromRow = event => {
+            const row = event.target.closest("[data-item]");
+            if (row !== null) {
+                this.point(Number(row.dataset.item));
+            }
+        };
+        this.list.addEventListener("pointerover", fromRow);
+        this.list.addEventListener("focusin", fromRow);
+    }
+
+    #hold(is) {
+        this.isHeld = is;
+        if (!is) {
+            this.point(-1);
+        }
+    }
+
+    point(record) {
+        if (record !== this.pointed && this.packet !== null) {
+            this.pointed = record;
+            this.#tell();
+            this.#paint();
+        }
+    }
+
+    #tell() {
+        const record = this.records[this.pointed];
+        this.told.textContent = record === undefined ? "Point at a bit, or at a record below, to read it."
+            : recordText(record, this.packet.values, this.names);
+    }
+
+    /** Another packet, unless this one is being looked at. */
+    set(packet, {names, colours, time}) {
+        this.colours = colours;
+        this.names = names;
+        if (packet === null || this.isHeld && this.packet !== null) {
+            return;
+        }
+        if (packet !== this.packet) {
+            this.packet = packet;
+            this.records = packet.records;
+            this.pointed = -1;
+            this.#list();
+            this.#tell();
+        }
+        this.about.textContent = `Sequence ${packet.sequence}, ${packet.payload} bytes and ${packet.overhead} of overhead, ${
+            this.records.length} records; ${packet.arrival === null ? "in flight" : `on the way for ${duration((packet.arrival - packet.time) / 1000)}`
+        }, ${duration(Math.max(0, time - packet.time) / 1000)} ago`;
+        this.#paint();
+    }
+
+    #list() {
+        this.list.replaceChildren(...this.records.map((record, i) => {
+            const row = document.createElement("li");
+            row.tabIndex = 0;
+            row.dataset.item = i;
+            row.style.setProperty("--swatch", colourOf(this.colours, keyOf(record.items.at(-1))));
+            row.textContent = `${recordTitle(record)} · ${record.bits.toFixed(0)} bits`;
+            return row;
+        }));
+    }
+
+    // Cells as large as fit, whole bytes per row.
+    #layout() {
+        const bits = 8 * this.packet.payload;
+        const width = this.canvas.clientWidth;
+        const columns = Math.max(32, Math.floor(width / 11 / 8) * 8);
+        const cell = width / columns;
+        return {bits, columns, cell, rows: Math.ceil(bits / columns)};
+    }
+
+    // By bit: which record and which item, by the middle of the bit.
+    #owners() {
+        const owners = [];
+        let end = 0;
+        this.records.forEach((record, r) => record.items.forEach(item => {
+            end += item.bits;
+            while (owners.length + 0.5 <= end) {
+                owners.push({record: r, item});
+            }
+        }));
+        return owners;
+    }
+
+    #recordAt(px, py) {
+        const {columns, cell} = this.#layout();
+        const bit = Math.floor(py / cell) * columns + Math.floor(px / cell);
+        return this.#owners()[bit]?.record ?? -1;
+    }
+
+    #paint() {
+        const {bits, columns, cell, rows} = this.#layout();
+        const height = Math.ceil(rows * cell);
+        const ratio = Math.min(2, window.devicePixelRatio || 1);
+        this.canvas.style.height = `${height}px`;
+        this.canvas.width = Math.round(this.canvas.clientWidth * ratio);
+        this.canvas.height = Math.round(height * ratio);
+        const context = this.canvas.getContext("2d");
+        context.setTransform(ratio, 0, 0, ratio, 0, 0);
+        const owners = this.#owners();
+        for (let bit = 0; bit < bits; ++bit) {
+            const owner = owners[bit];
+            context.fillStyle = owner === undefined ? this.colours.line : colourOf(this.colours, keyOf(owner.item));
+            context.globalAlpha = this.pointed >= 0 && owner?.record !== this.pointed ? 0.25 : 1;
+            context.fillRect(bit % columns * cell, Math.floor(bit / columns) * cell, cell - GAP, cell - GAP);
+        }
+        context.globalAlpha = 1;
+    }
+}
+
+export class Packets {
+    #root;
+    #views = [];
+
+    constructor(root) {
+        this.#root = root;
+    }
+
+    begin(scene) {
+        this.#views = scene.ways.map(way => new PacketView(way));
+        this.#root.replaceChildren(...this.#views.map(view => view.root));
+    }
+
+    /** The newest packets that have arrived. */
+    draw(show, names, colours) {
+        this.#views.forEach((view, place) => {
+            const {packets} = show.ways[place];
+            const arrived = packets.findLast(packet => packet.arrival !== null) ?? packets.at(-1) ?? null;
+            view.set(arrived, {names, colours, time: show.time});
+        });
+    }
+}

@@ -1,0 +1,324 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+/**
+ * The maps side by side: one pane per way, one camera for all of them, the errors in large figures above each. Pan by
+ * dragging or arrow keys, zoom by wheel, pinch or + and -, follow by F, choose an entity by a click or by N and P.
+ */
+
+import {Camera} from "./camera.js";
+import {LEGENDS, MapView, layerBy, makeGround} from "./map.js";
+import {groundAt} from "./ways.js";
+import {digits, kbps, length} from "./words.js";
+
+const PAN_PX = 60;
+const ZOOM = 1.25;
+const CLICK_PX = 5;
+const RECENT_SECONDS = 10;
+
+/** What the toolbar switches; kept in the address. */
+export const VIEW_DEFAULTS = Object.freeze({
+    colour: "error", magnify: 10, truth: true, lines: true, vision: true, cells: false, slots: false, equipment: true,
+    layer: "all",
+});
+
+function element(name, attributes = {}, ...children) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) {
+        made.setAttribute(key, value);
+    }
+    made.append(...children);
+    return made;
+}
+
+class Pane {
+    constructor(way) {
+        this.name = way.name;
+        this.canvas = element("canvas", {
+            "data-way": way.name, tabindex: "0", role: "img",
+            "aria-label": `Map of what ${way.name} shows. Arrow keys move it, plus and minus zoom, N and P choose an entity.`,
+        });
+        this.view = new MapView(this.canvas);
+        this.figures = {};
+        this.root = element("article", {class: "pane", "data-pane": way.name, style: `--way: var(--${way.name})`},
+            element("header", {},
+                element("h2", {}, element("i", {"aria-hidden": "true"}), way.name),
+                element("p", {class: "big"}, this.#figure("error_mm", "position error, mean"), this.#unit()),
+                element("dl", {class: "figures"},
+                    ...this.#pair("error_mrad", "as seen", "mrad"), ...this.#pair("error_mm_p95", "p95", ""),
+                    ...this.#pair("missing_pct", "missing", "%"), ...this.#pair("jolts_per_min", "jolts", "/min"),
+                    ...this.#pair("wire_kbps", "used", "kbit/s"))),
+            this.canvas);
+    }
+
+    #figure(key, title) {
+        this.figures[key] = element("span", {"data-figure": key, "data-way": this.name, title}, "–");
+        return this.figures[key];
+    }
+
+    #unit() {
+        this.unit = element("small", {}, "mm");
+        return this.unit;
+    }
+
+    #pair(key, title, unit) {
+        return [element("div", {}, element("dt", {}, title), element("dd", {}, this.#figure(key, title), unit === "" ? "" : ` ${unit}`))];
+    }
+
+    /** @param figures means of the last seconds, or null */
+    tell(figures) {
+        if (figures === null) {
+            return;
+        }
+        const {value, unit} = length(figures.error_mm);
+        const p95 = length(figures.error_mm_p95);
+        this.figures.error_mm.textContent = value;
+        this.unit.textContent = unit;
+        this.figures.error_mrad.textContent = digits(figures.error_mrad);
+        this.figures.error_mm_p95.textContent = `${p95.value} ${p95.unit}`;
+        this.figures.missing_pct.textContent = digits(figures.missing_pct);
+        this.figures.jolts_per_min.textContent = digits(figures.jolts_per_min);
+        this.figures.wire_kbps.textContent = kbps(figures.wire_kbps);
+    }
+}
+
+/** Means over the last seconds of a timeline; null before the first. */
+export function recentOf(seconds, count = RECENT_SECONDS) {
+    const recent = seconds.slice(-count);
+    if (recent.length === 0) {
+        return null;
+    }
+    const mean = read => recent.reduce((sum, second) => sum + read(second), 0) / recent.length;
+    return {
+        error_mm: mean(({figures}) => figures.error_mm.mean),
+        error_mm_p95: mean(({figures}) => figures.error_mm.p95),
+        error_mrad: mean(({figures}) => figures.error_mrad.mean),
+        missing_pct: mean(({figures}) => figures.missing_pct),
+        jolts_per_min: mean(({figures}) => figures.jolts_per_min),
+        wire_kbps: mean(({bits}) => bits.wire / 1000),
+    };
+}
+
+export class Panes {
+    #root;
+    #legend;
+    #panes = [];
+    #ground = null;
+    #layerOf = () => 0;
+    #isPlaced = false;
+
+    constructor(root, legend, {onSelect, onView}) {
+        this.#root = root;
+        this.#legend = legend;
+        this.onSelect = onSelect;
+        this.onView = onView;
+        this.camera = new Camera();
+        this.options = {...VIEW_DEFAULTS};
+        this.selected = null;
+        this.show = null;
+    }
+
+    /** A new scene: new panes where the ways are others, and the camera where most is to be seen. */
+    begin(pinhole, show) {
+        const names = show.scene.ways.map(way => way.name).join();
+        const isOther = names !== this.#panes.map(pane => pane.name).join();
+        this.#isPlaced &&= this.show?.scene.source === show.scene.source;
+        this.show = show;
+        if (isOther) {
+            this.#panes = show.scene.ways.map(way => new Pane(way));
+            this.#panes.forEach(pane => this.#listen(pane));
+            this.#root.replaceChildren(...this.#panes.map(pane => pane.root));
+            this.#root.dataset.count = this.#panes.length;
+        }
+        this.#panes.forEach(pane => {
+            pane.view.groundImage = null;
+        });
+        this.#ground = (show.scene.ground ?? "") === "" ? null
+            : makeGround(grow(show.scene.bounds_mm, 20000), points => groundAt(pinhole, show.scene, points));
+        this.#layerOf = layerBy(this.#ground);
+    }
+
+    get hasLayers() {
+        return this.#ground !== null;
+    }
+
+    /** Everything in view: the bounds of the scene, or the vision where that is less. */
+    fit() {
+        const {scene, truth} = this.show;
+        const own = truth.places.get(scene.viewer);
+        const [x0, y0, x1, y1] = scene.bounds_mm;
+        this.#panes[0].view.resize(this.camera);
+        const isWide = own !== undefined && Math.max(x1 - x0, y1 - y0) > 3 * scene.radius_mm;
+        if (isWide) {
+            this.camera.surround(truth.x[own], truth.y[own], scene.radius_mm);
+        } else {
+            this.camera.fit(scene.bounds_mm);
+        }
+        this.camera.isFollowing = isWide;
+        this.#isPlaced = true;
+        this.onView();
+    }
+
+    draw(theme) {
+        if (this.show === null || this.show.truth.newer === null) {
+            return;
+        }
+        if (!this.#isPlaced) {
+            this.fit();
+        }
+        this.#follow();
+        this.#panes.forEach((pane, place) => pane.view.draw({
+            show: this.show, place, camera: this.camera, options: this.options, theme, ground: this.#ground,
+            layerOf: this.#layerOf, selected: this.selected,
+        }));
+    }
+
+    #follow() {
+        const {truth, scene} = this.show;
+        const own = truth.places.get(scene.viewer);
+        if (this.camera.isFollowing && own !== undefined) {
+            this.camera.x = truth.x[own];
+            this.camera.y = truth.y[own];
+        }
+    }
+
+    /** @param timelines by way: seconds so far */
+    tell(timelines) {
+        this.#panes.forEach((pane, place) => pane.tell(recentOf(timelines[place])));
+    }
+
+    tellLegend(theme) {
+        const {title, unit, steps} = LEGENDS[this.options.colour];
+        const limits = ["0", ...steps.map(String)];
+        this.#legend.replaceChildren(`${title}, ${unit}`, ...theme.steps.map((colour, i) =>
+            element("span", {style: `--swatch: ${colour}`}, i === theme.steps.length - 1 ? `> ${limits[i]}` : limits[i])));
+    }
+
+    select(id) {
+        this.selected = id;
+    }
+
+    /** Where an entity is drawn, in pixels of the viewport, or null. */
+    screenOf(name, id) {
+        const pane = this.#panes.find(one => one.name === name);
+        const found = pane?.view.drawn.get(id);
+        if (found === undefined) {
+            return null;
+        }
+        const box = pane.canvas.getBoundingClientRect();
+        return {x: box.left + found[0], y: box.top + found[1]};
+    }
+
+    // ---- by hand
+
+    #listen(pane) {
+        const {canvas} = pane;
+        const pointers = new Map();
+        let moved = 0;
+        let apart = 0;
+        canvas.addEventListener("pointerdown", event => {
+            canvas.setPointerCapture(event.pointerId);
+            pointers.set(event.pointerId, event);
+            moved = 0;
+            apart = 0;
+        });
+        canvas.addEventListener("pointermove", event => {
+            const before = pointers.get(event.pointerId);
+            if (before === undefined) {
+                return;
+            }
+            pointers.set(event.pointerId, event);
+            if (pointers.size === 1) {
+                moved += Math.abs(event.clientX - before.clientX) + Math.abs(event.clientY - before.clientY);
+                if (moved > CLICK_PX) {
+                    this.camera.pan(event.clientX - before.clientX, event.clientY - before.clientY);
+                    this.onView();
+                }
+                return;
+            }
+            const [a, b] = [...pointers.values()];
+            const now = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+            if (apart > 0) {
+                this.#zoom(now / apart, canvas, (a.clientX + b.clientX) / 2, (a.clientY + b.clientY) / 2);
+            }
+            apart = now;
+            moved = CLICK_PX + 1;
+        });
+        const end = event => {
+            if (pointers.delete(event.pointerId) && moved <= CLICK_PX && event.type === "pointerup") {
+                const box = canvas.getBoundingClientRect();
+                this.onSelect(pane.view.hit(event.clientX - box.left, event.clientY - box.top));
+            }
+        };
+        canvas.addEventListener("pointerup", end);
+        canvas.addEventListener("pointercancel", end);
+        canvas.addEventListener("wheel", event => {
+            event.preventDefault();
+            this.#zoom(Math.exp(-event.deltaY * 0.0015), canvas, event.clientX, event.clientY);
+        }, {passive: false});
+        canvas.addEventListener("keydown", event => {
+            if (!event.ctrlKey && !event.metaKey && !event.altKey && this.#press(event.key)) {
+                event.preventDefault();
+            }
+        });
+    }
+
+    #zoom(factor, canvas, clientX, clientY) {
+        const box = canvas.getBoundingClientRect();
+        this.camera.zoom(factor, clientX - box.left, clientY - box.top);
+        this.onView();
+    }
+
+    #press(key) {
+        const {camera} = this;
+        const actions = {
+            ArrowLeft: () => camera.pan(PAN_PX, 0),
+            ArrowRight: () => camera.pan(-PAN_PX, 0),
+            ArrowUp: () => camera.pan(0, PAN_PX),
+            ArrowDown: () => camera.pan(0, -PAN_PX),
+            "+": () => camera.zoom(ZOOM),
+            "=": () => camera.zoom(ZOOM),
+            "-": () => camera.zoom(1 / ZOOM),
+            0: () => this.fit(),
+            f: () => this.follow(!camera.isFollowing),
+            n: () => this.#choose(1),
+            p: () => this.#choose(-1),
+            Escape: () => this.onSelect(null),
+        };
+        const action = actions[key] ?? actions[key.toLowerCase()];
+        action?.();
+        if (action !== undefined) {
+            this.onView();
+        }
+        return action !== undefined;
+    }
+
+    zoom(direction) {
+        this.camera.zoom(direction > 0 ? ZOOM : 1 / ZOOM);
+        this.onView();
+    }
+
+    follow(is) {
+        this.camera.isFollowing = is;
+        this.onView();
+    }
+
+    // The next or former one by distance from the eye.
+    #choose(direction) {
+        const {truth, scene} = this.show;
+        const own = truth.places.get(scene.viewer);
+        if (own === undefined) {
+            return;
+        }
+        const far = i => Math.hypot(truth.x[i] - truth.x[own], truth.y[i] - truth.y[own]);
+        const order = [...truth.places.entries()].filter(([id]) => id !== scene.viewer)
+            .sort(([, a], [, b]) => far(a) - far(b)).map(([id]) => id);
+        const at = order.indexOf(this.selected);
+        const next = at < 0 ? (direction > 0 ? 0 : order.length - 1) : (at + direction + order.length) % order.length;
+        this.onSelect(order[next] ?? null);
+    }
+}
+
+function grow([x0, y0, x1, y1], mm) {
+    return [x0 - mm, y0 - mm, x1 + mm, y1 + mm];
+}
