@@ -9,7 +9,7 @@
 import {colourOf} from "./theme.js";
 import {clock, digits, kbps, lengthText} from "./words.js";
 
-const LEFT = 52;
+const LEFT = 62;
 const RIGHT = 10;
 const TOP = 10;
 const BOTTOM = 22;

@@ -74,6 +74,7 @@ export class Inspector {
     open(id) {
         this.explain = null;
         this.#root.hidden = id === null;
+        document.body.classList.toggle("has-entity", id !== null);
         this.#title.textContent = id === null ? "" : `Entity ${id}`;
     }
 
@@ -121,10 +122,11 @@ export class Inspector {
             : lengthText(Math.hypot(...point.map((mm, axis) => mm - true_[axis]))));
         const heading = degrees => (degrees === null || Number.isNaN(degrees) ? "–" : `${degrees.toFixed(1)}°`);
         const lines = [
-            ["position, m", metres(true_), ...shown.map(metres)],
+            ["x, y, z in m", metres(true_), ...shown.map(metres)],
             ["error", "", ...shown.map(error)],
             ["heading", heading(place === undefined ? null : show.truth.heading(place)),
-                ...rows.map(row => heading(row === null ? null : row[ROW.heading]))],
+                ...rows.map((row, way) => heading(row === null || show.ways[way].properties.get(id)?.heading === undefined ? null
+                    : row[ROW.heading]))],
             ["last told", "", ...show.ways.map(way => {
                 const time = way.touched.get(id);
                 return time === undefined ? "–" : `${duration((show.time - time) / 1000)} ago`;

@@ -11,8 +11,8 @@ import {readFrame, writeAck} from "./feed.js";
 const PROTOCOL = "pinhole-feed-1";
 const WAIT_FIRST_MS = 250;
 const WAIT_MOST_MS = 5000;
-/** The server wants a password, or another one (a WebSocket's code for programs). */
-const CLOSE_PASSWORD = 4001;
+/** Codes of the server: it wants a password, another one, or a while until the next try. */
+const CLOSE_PASSWORD = [4001, 4002, 4003];
 
 export class Live {
     #url;
@@ -22,7 +22,7 @@ export class Live {
     #password = "";
     #waiting = [];
 
-    /** @param on {frame, open, gone, password, error} */
+    /** @param on {frame, gone, password, error} */
     constructor(url, on) {
         this.#url = url;
         this.on = on;
@@ -37,7 +37,6 @@ export class Live {
             if (this.#password !== "") {
                 socket.send(`password ${this.#password}`);
             }
-            this.on.open();
         };
         socket.onmessage = ({data}) => {
             this.#wait = WAIT_FIRST_MS;
@@ -48,9 +47,21 @@ export class Live {
 
     #take(data) {
         try {
-            this.on.frame(readFrame(new Uint8Array(data)));
+            const frame = readFrame(new Uint8Array(data));
+            if (frame.note?.wants_password === true) {
+                this.#isAsked();
+            } else {
+                this.on.frame(frame);
+            }
         } catch (error) {
             this.on.error(error);
+        }
+    }
+
+    // Once in, a server that comes back is told again without a question.
+    #isAsked() {
+        if (this.#password === "") {
+            this.on.password("");
         }
     }
 
@@ -59,7 +70,7 @@ export class Live {
             return;
         }
         this.#socket = null;
-        if (code === CLOSE_PASSWORD) {
+        if (CLOSE_PASSWORD.includes(code)) {
             this.#password = "";
             this.on.password(reason);
             return;
@@ -73,6 +84,7 @@ export class Live {
     setPassword(password) {
         this.#password = password;
         clearTimeout(this.#timer);
+        this.#wait = WAIT_FIRST_MS;
         if (this.#socket?.readyState === WebSocket.OPEN) {
             this.#socket.send(`password ${password}`);
         } else {

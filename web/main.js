@@ -94,20 +94,23 @@ class Page {
             this.#live.setPassword($("password").value);
         });
         this.#live = new Live(url, {
-            open: () => {
-                $("password-form").hidden = true;
-            },
             frame: frame => this.#take(frame),
-            gone: reason => this.#setStatus("gone", reason === "" ? "The server is away. Waiting for it." : reason),
+            gone: reason => this.#lose(reason),
             password: reason => this.#askPassword(reason),
             error: error => this.fail(error),
         });
     }
 
+    // Controls of the address are said again to a server that is new.
+    #lose(reason) {
+        this.#sentControls = false;
+        this.#setStatus("gone", reason === "" ? "The server is away; waiting for it" : `Closed: ${reason}; trying again`);
+    }
+
     #askPassword(reason) {
         this.#setStatus("refused", "A password is wanted");
         $("password-form").hidden = false;
-        $("password-told").textContent = $("password").value === "" ? "" : reason || "That was not the password.";
+        $("password-told").textContent = reason;
         $("password").focus();
     }
 
@@ -167,6 +170,7 @@ class Page {
         switch (frame.kind) {
         case Kind.scene:
             this.#begin(frame.scene);
+            $("password-form").hidden = true;
             this.#setStatus("live", "Live");
             this.#sendControls();
             break;

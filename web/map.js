@@ -156,13 +156,14 @@ export class MapView {
 
     // ---- entities
 
-    #size(camera) {
-        return Math.min(11, Math.max(2.4, 700 * camera.scale));
+    // As large as a person of 1.4 m across would be, but always seen; smaller where there are many.
+    #size(camera, count) {
+        return Math.min(11, Math.max(count < 150 ? 3.8 : count < 600 ? 3 : 2.2, 700 * camera.scale));
     }
 
     // Marks of what is shown: screen coordinates, class of colour, and what else is drawn of it.
     #collect({show, place, camera, options, layerOf}) {
-        const {rows, touched} = show.ways[place];
+        const {rows, touched, properties} = show.ways[place];
         const {truth} = show;
         const own = truth.places.get(show.scene.viewer);
         const marks = [];
@@ -174,7 +175,11 @@ export class MapView {
             const x = rows[at + ROW.x];
             const y = rows[at + ROW.y];
             const z = rows[at + ROW.z];
-            const mark = {id, slot: rows[at + ROW.index] - 1, heading: rows[at + ROW.heading], layer: layerOf(x, y, z)};
+            const mark = {id, slot: rows[at + ROW.index] - 1, heading: NaN, layer: layerOf(x, y, z)};
+            // A heading that was never told is not shown: far away it is not sent.
+            if (properties.get(id)?.heading !== undefined) {
+                mark.heading = rows[at + ROW.heading];
+            }
             if (options.layer !== "all" && (options.layer === "upper") !== (mark.layer > 0)) {
                 continue;
             }
@@ -207,7 +212,7 @@ export class MapView {
         }
         const {context} = this;
         const {truth} = show;
-        const size = this.#size(camera);
+        const size = this.#size(camera, truth.count);
         const half = Math.max(1.1, size * 0.62);
         context.fillStyle = theme.truth;
         context.beginPath();
@@ -252,9 +257,9 @@ export class MapView {
         });
     }
 
-    #drawShown({camera, theme}, marks) {
+    #drawShown({camera, theme, show}, marks) {
         const {context} = this;
-        const size = this.#size(camera);
+        const size = this.#size(camera, show.truth.count);
         theme.steps.forEach((colour, step) => {
             context.beginPath();
             for (const mark of marks) {
@@ -282,7 +287,7 @@ export class MapView {
 
     #drawNames({show, place, camera, options, theme, selected}, marks) {
         const {context} = this;
-        const size = this.#size(camera);
+        const size = this.#size(camera, show.truth.count);
         const chosen = this.drawn.get(selected);
         if (chosen !== undefined) {
             context.beginPath();

@@ -52,7 +52,7 @@ class PacketView {
         this.root.className = "packet";
         this.root.dataset.way = way.name;
         this.root.style.setProperty("--way", `var(--${way.name})`);
-        this.root.innerHTML = `<h3></h3><p class="about"></p><canvas></canvas>
+        this.root.innerHTML = `<h3></h3><p class="about">No packet has come yet.</p><canvas></canvas>
             <p class="told" aria-live="polite"></p><ul class="records" aria-label="Records of the packet"></ul>`;
         this.root.querySelector("h3").textContent = way.name;
         this.about = this.root.querySelector(".about");

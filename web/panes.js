@@ -25,7 +25,12 @@ export const VIEW_DEFAULTS = Object.freeze({
 function element(name, attributes = {}, ...children) {
     const made = document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) {
-        made.setAttribute(key, value);
+        // Style attributes are not allowed by the page's policy, properties of a style are.
+        if (key.startsWith("--")) {
+            made.style.setProperty(key, value);
+        } else {
+            made.setAttribute(key, value);
+        }
     }
     made.append(...children);
     return made;
@@ -40,9 +45,9 @@ class Pane {
         });
         this.view = new MapView(this.canvas);
         this.figures = {};
-        this.root = element("article", {class: "pane", "data-pane": way.name, style: `--way: var(--${way.name})`},
+        this.root = element("article", {class: "pane", "data-pane": way.name, "--way": `var(--${way.name})`},
             element("header", {},
-                element("h2", {}, element("i", {"aria-hidden": "true"}), way.name),
+                element("h2", {}, way.name, element("small", {}, "mean position error, last 10 s")),
                 element("p", {class: "big"}, this.#figure("error_mm", "position error, mean"), this.#unit()),
                 element("dl", {class: "figures"},
                     ...this.#pair("error_mrad", "as seen", "mrad"), ...this.#pair("error_mm_p95", "p95", ""),
@@ -189,9 +194,9 @@ export class Panes {
 
     tellLegend(theme) {
         const {title, unit, steps} = LEGENDS[this.options.colour];
-        const limits = ["0", ...steps.map(String)];
-        this.#legend.replaceChildren(`${title}, ${unit}`, ...theme.steps.map((colour, i) =>
-            element("span", {style: `--swatch: ${colour}`}, i === theme.steps.length - 1 ? `> ${limits[i]}` : limits[i])));
+        const magnified = this.options.magnify === 1 ? "" : `Errors are drawn ${this.options.magnify} times as long as they are.`;
+        this.#legend.replaceChildren(`Colour: ${title}, ${unit}`, ...theme.steps.map((colour, i) =>
+            element("span", {"--swatch": colour}, i < steps.length ? `≤ ${steps[i]}` : `> ${steps.at(-1)}`)), magnified);
     }
 
     select(id) {

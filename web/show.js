@@ -46,7 +46,7 @@ class ShownWay {
         this.packets = []; // the newest last
         this.touched = new Map(); // id -> time of its last record
         this.records = new Map(); // id -> its last records, the newest first
-        this.properties = new Map(); // id -> {name: value}
+        this.properties = new Map(); // id -> {name: value} of what was told: far away not everything is
         this.rows = new Float64Array(0);
     }
 
@@ -88,9 +88,8 @@ class ShownWay {
                 continue;
             }
             this.touched.set(id, time);
-            const known = this.properties.get(id) ?? {};
-            const names = kind === "entered" ? this.client.classes[entity.classIndex].properties : properties;
-            for (const name of names) {
+            const known = kind === "entered" ? {} : this.properties.get(id) ?? {};
+            for (const name of properties) {
                 known[name] = this.client.property(entity, name);
             }
             this.properties.set(id, known);
