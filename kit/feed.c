@@ -16,7 +16,12 @@ enum {
     FIRST_CAPACITY = 4096,
     NO_HEADING = 65535,
     HEADING_STEPS = 36000, // of a turn
+    NO_PROPERTY = 255,
+    NO_SLOT = 65535,
+    FLAG_RESENT = 1,
+    FLAG_FIRST = 2,
 };
+#define NO_ID UINT32_MAX
 
 // ---- the buffer
 
@@ -283,5 +288,33 @@ void ph_feed_write_datagram(ph_feed* feed, int way, uint64_t time_us, const void
     append_number(feed, (uint64_t)way, 1);
     append_number(feed, time_us, 8);
     append(feed, bytes, size);
+    end_frame(feed);
+}
+
+// Keys that are no id of a recording do not fit; there are none.
+static void append_trace_item(ph_feed* feed, const ph_trace_item* item)
+{
+    const bool has_entity = item->slot >= 0;
+    append_number(feed, item->reason, 1);
+    append_number(feed, item->property >= 0 ? (uint64_t)item->property : NO_PROPERTY, 1);
+    append_number(feed, has_entity ? (uint64_t)item->slot : NO_SLOT, 2);
+    append_number(feed, has_entity ? (uint32_t)item->key : NO_ID, 4);
+    append_number(feed, item->bits256, 4);
+    append_number(feed, (item->is_resent ? FLAG_RESENT : 0u) | (item->is_first ? FLAG_FIRST : 0u),
+                  1);
+}
+
+void ph_feed_write_trace(ph_feed* feed, int way, uint64_t time_us, const ph_packet_trace* trace)
+{
+    begin_frame(feed, PH_FEED_TRACE);
+    append_number(feed, (uint64_t)way, 1);
+    append_number(feed, time_us, 8);
+    append_number(feed, trace->sequence, 4);
+    append_number(feed, (uint64_t)trace->payload_bytes, 2);
+    append_number(feed, (uint64_t)trace->overhead_bytes, 2);
+    append_number(feed, (uint64_t)trace->item_count, 2);
+    for (int i = 0; i < trace->item_count; ++i) {
+        append_trace_item(feed, &trace->items[i]);
+    }
     end_frame(feed);
 }

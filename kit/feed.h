@@ -21,6 +21,8 @@
 #include "kit/source.h"
 #include "kit/way.h"
 
+#include <pinhole/stats.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -106,5 +108,8 @@ void ph_feed_write_truth(ph_feed* feed, const ph_feed_truth* truth);
 // A datagram that arrives at the client of a way, by its place in the scene.
 void ph_feed_write_datagram(ph_feed* feed, int way, uint64_t time_us, const void* bytes,
                             size_t size);
+
+// What the bits of a datagram were for, which leaves now; from a ph_trace_fn. Keys are ids.
+void ph_feed_write_trace(ph_feed* feed, int way, uint64_t time_us, const ph_packet_trace* trace);
 
 #endif

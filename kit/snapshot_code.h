@@ -58,6 +58,16 @@ typedef struct ph_snapshot_head {
     uint8_t wait; // 0..PH_SNAPSHOT_WAIT_UNKNOWN
 } ph_snapshot_head;
 
+// What the bits of a snapshot were for, in its order; as in pinhole/stats.h.
+typedef struct ph_snapshot_items {
+    ph_trace_item* items;
+    int count;
+    int capacity;
+} ph_snapshot_items;
+
+// As many as any snapshot has.
+int ph_snapshot_items_max(const ph_snapshot_layout* layout);
+
 typedef struct ph_snapshot_writing {
     const ph_snapshot_layout* layout;
     const ph_snapshot* baseline; // NULL: none
@@ -69,6 +79,7 @@ typedef struct ph_snapshot_writing {
     size_t limit_bits; // newcomers that go beyond are left out; but one joins in any case
     uint8_t* bytes;
     size_t capacity;
+    ph_snapshot_items* items; // filled; NULL: not wanted
 } ph_snapshot_writing;
 
 // Writes a snapshot. The newcomers that joined are there afterwards, and is_quiet is set.

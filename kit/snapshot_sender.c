@@ -46,6 +46,11 @@ struct ph_snapshot_sender {
     uint64_t sent_us;      // when its last byte left
     ph_sim_counts current; // what its bits are for
     ph_sim_counts counts;  // of all before it
+    // Traces.
+    ph_trace_fn* trace; // NULL: none
+    void* trace_context;
+    ph_snapshot_items items;   // of the snapshot that is being sent
+    ph_trace_item* part_items; // of one datagram
 };
 
 // ---- memory
@@ -110,6 +115,8 @@ void ph_snapshot_sender_destroy(ph_snapshot_sender* sender)
     }
     ph_snapshot_destroy(&sender->next);
     ph_snapshot_destroy(&sender->now);
+    free(sender->part_items);
+    free(sender->items.items);
     free(sender->newcomers);
     free(sender->near);
     free(sender->is_vacated);
@@ -476,6 +483,7 @@ static void try_compose(ph_snapshot_sender* sender, uint32_t tick, uint64_t now_
         .limit_bits = 8 * (at_hand > least ? at_hand : least),
         .bytes = sender->bytes,
         .capacity = sender->capacity,
+        .items = sender->trace != NULL ? &sender->items : NULL,
     };
     ph_sim_counts counts;
     const size_t size = ph_snapshot_write(&writing, &sender->next, &counts);
@@ -509,6 +517,81 @@ static size_t write_datagram(const ph_snapshot_sender* sender, uint8_t datagram[
     return ph_bit_writer_finish(&writer);
 }
 
+// ---- traces
+
+bool ph_snapshot_sender_set_trace(ph_snapshot_sender* sender, ph_trace_fn* trace, void* context)
+{
+    const int most = ph_snapshot_items_max(layout_of(sender));
+    if (trace != NULL && sender->part_items == NULL) {
+        free(sender->items.items);
+        sender->items = (ph_snapshot_items){.capacity = most};
+        sender->items.items = calloc((size_t)most, sizeof(ph_trace_item));
+        sender->part_items = calloc((size_t)most + 2, sizeof(ph_trace_item));
+        if (sender->items.items == NULL || sender->part_items == NULL) {
+            free(sender->part_items);
+            sender->part_items = NULL;
+            return false;
+        }
+    }
+    sender->trace = trace;
+    sender->trace_context = context;
+    return true;
+}
+
+static ph_trace_item header_item(uint64_t bytes, bool is_resent)
+{
+    return (ph_trace_item){
+        .bits256 = (uint32_t)(256 * 8 * bytes),
+        .slot = -1,
+        .class_index = -1,
+        .property = -1,
+        .reason = PH_REASON_HEADER,
+        .is_resent = is_resent,
+    };
+}
+
+// What lies of each item within the bytes that a datagram carries. @return How many of them.
+static int cut_items(const ph_snapshot_sender* sender, uint64_t begin256, uint64_t end256)
+{
+    int count = 1; // behind the head of the datagram
+    uint64_t at256 = 0;
+    for (int i = 0; i < sender->items.count; ++i) {
+        const ph_trace_item* item = &sender->items.items[i];
+        const uint64_t from256 = at256 > begin256 ? at256 : begin256;
+        at256 += item->bits256;
+        const uint64_t to256 = at256 < end256 ? at256 : end256;
+        if (from256 < to256) {
+            sender->part_items[count] = *item;
+            sender->part_items[count].bits256 = (uint32_t)(to256 - from256);
+            sender->part_items[count].is_first &= from256 == at256 - item->bits256;
+            ++count;
+        }
+    }
+    return count;
+}
+
+// The next datagram, with its head and so many bytes of the snapshot. One that was begun before it was
+// traced, and one that is sent once more, has no items: all of it is header.
+static void trace_datagram(const ph_snapshot_sender* sender, uint64_t now_us, size_t head,
+                           size_t bytes)
+{
+    sender->part_items[0] = header_item(head, false);
+    int count = cut_items(sender, 2048 * sender->sent, 2048 * (sender->sent + bytes));
+    if (count == 1) {
+        sender->part_items[count++] = header_item(bytes, sender->current.ledger.resent_bits256 > 0);
+    }
+    const ph_packet_trace trace = {
+        .viewer = sender->def.viewer,
+        .now_us = now_us,
+        .sequence = (sender->sequence - 1) % PH_SNAPSHOT_SEQUENCES,
+        .payload_bytes = (int)(head + bytes),
+        .overhead_bytes = sender->def.overhead_bytes,
+        .items = sender->part_items,
+        .item_count = count,
+    };
+    sender->trace(sender->trace_context, &trace);
+}
+
 static void pump(ph_snapshot_sender* sender, uint64_t now_us, ph_deliver_fn* deliver, void* context)
 {
     while (sender->sent < sender->size) {
@@ -518,10 +601,13 @@ static void pump(ph_snapshot_sender* sender, uint64_t now_us, ph_deliver_fn* del
             return;
         }
         ph_token_bucket_spend(&sender->bucket, wire_bits(sender, size));
-        deliver(context, sender->def.viewer, datagram, size);
         const size_t head = sender->size > ph_snapshot_alone_bytes(layout_of(sender))
                                 ? PH_SNAPSHOT_FRAGMENT_HEAD
                                 : PH_SNAPSHOT_DATAGRAM_HEAD;
+        if (sender->trace != NULL) {
+            trace_datagram(sender, now_us, head, size - head);
+        }
+        deliver(context, sender->def.viewer, datagram, size);
         sender->counts.ledger.bits256[PH_REASON_HEADER] += 256 * 8 * head;
         sender->sent += size - head;
     }
@@ -547,6 +633,7 @@ void ph_snapshot_sender_send(ph_snapshot_sender* sender, uint32_t tick, uint64_t
             // The same bytes once more: the client acks what it has, whichever of them comes.
             sender->sent = 0;
             sender->is_sending = true;
+            sender->items.count = 0;
             sender->current = (ph_sim_counts){0};
             sender->current.ledger.bits256[PH_REASON_HEADER] = 256 * 8 * sender->size;
             sender->current.ledger.resent_bits256 = 256 * 8 * sender->size;

@@ -40,6 +40,10 @@ void ph_snapshot_sender_set_budget(ph_snapshot_sender* sender, uint64_t now_us,
 // Whole bits that may be spent at the last send; INT64_MAX without a limit.
 int64_t ph_snapshot_sender_token_bits(const ph_snapshot_sender* sender);
 
+// As ph_viewer_set_trace(): of a snapshot that is sent in parts each datagram has its part of the items.
+// @return False when there is no memory.
+bool ph_snapshot_sender_set_trace(ph_snapshot_sender* sender, ph_trace_fn* trace, void* context);
+
 // Before each tick of the world, with which it may not run at once: slots that the world has vacated
 // may be used again. A snapshot is applied whole, so they need not rest.
 void ph_snapshot_sender_free_slots(ph_snapshot_sender* sender);

@@ -63,21 +63,81 @@ typedef struct pen {
     ph_bit_writer writer;
     size_t booked_bits;
     ph_sim_counts* counts;
+    ph_snapshot_items* items; // or NULL
+    // Of the record that is being written.
+    int slot; // -1: none
+    uint64_t key;
+    bool is_begun; // something of it was booked
 } pen;
 
+enum { NO_PROPERTY = -1 };
+
+static void begin_record(pen* with, int slot, uint64_t key)
+{
+    with->slot = slot;
+    with->key = key;
+    with->is_begun = false;
+}
+
+static void end_record(pen* with)
+{
+    with->slot = -1;
+    with->key = 0;
+}
+
+// Bits of the same reason that belong to no entity become one item.
+static void add_item(pen* with, ph_reason reason, int property, uint32_t bits256)
+{
+    ph_snapshot_items* items = with->items;
+    if (items == NULL || bits256 == 0) {
+        return;
+    }
+    ph_trace_item* last = items->count > 0 ? &items->items[items->count - 1] : NULL;
+    const bool is_common = with->slot < 0;
+    if (is_common && last != NULL && last->slot < 0 && last->reason == reason) {
+        last->bits256 += bits256;
+        return;
+    }
+    PH_ASSERT(items->count < items->capacity);
+    items->items[items->count++] = (ph_trace_item){
+        .key = with->key,
+        .bits256 = bits256,
+        .slot = with->slot,
+        .class_index = (int16_t)(is_common ? -1 : 0),
+        .property = (int16_t)property,
+        .reason = (uint8_t)reason,
+        .is_first = !is_common && !with->is_begun,
+    };
+    with->is_begun = true;
+}
+
 // All bits since the last booking were for this.
-static void book(pen* with, ph_reason reason)
+static void book_value(pen* with, ph_reason reason, int property)
 {
     const size_t bits = ph_bit_writer_size_bits(&with->writer);
-    with->counts->ledger.bits256[reason] += 256 * (bits - with->booked_bits);
+    const uint64_t bits256 = 256 * (bits - with->booked_bits);
+    with->counts->ledger.bits256[reason] += bits256;
     with->booked_bits = bits;
+    add_item(with, reason, property, (uint32_t)bits256);
+}
+
+static void book(pen* with, ph_reason reason)
+{
+    book_value(with, reason, NO_PROPERTY);
 }
 
 static void book_property(pen* with, int property)
 {
     const size_t bits = ph_bit_writer_size_bits(&with->writer);
     with->counts->property_bits256[property] += 256 * (bits - with->booked_bits);
-    book(with, PH_REASON_PROPERTY);
+    book_value(with, PH_REASON_PROPERTY, property);
+}
+
+int ph_snapshot_items_max(const ph_snapshot_layout* layout)
+{
+    // Of an entity: its slot, its mask or key, its position and its values, and what lies between; and
+    // the head, the ends of the lists and the padding.
+    return layout->slot_count * (layout->count + 4) + 16;
 }
 
 // What changed of one entity, as a mask.
@@ -377,6 +437,9 @@ static void write_entity(pen* with, const ph_snapshot_change_head* head, uint8_t
     const ph_snapshot_layout* layout = with->layout;
     const uint64_t mask = changes_of(layout, from, to);
     ph_bits_write_bool(&with->writer, mask != 0);
+    if (mask == 0) {
+        end_record(with);
+    }
     book(with, PH_REASON_SLOT);
     if (mask == 0) {
         return;
@@ -403,11 +466,14 @@ static void write_leaves(pen* with, const ph_snapshot* baseline, const ph_snapsh
 {
     for (int slot = 0; slot < with->layout->slot_count; ++slot) {
         if (baseline->is_there[slot] && !is_kept(baseline, snapshot, slot)) {
+            begin_record(with, slot, baseline->keys[slot]);
             ph_bits_write_bool(&with->writer, true);
             ph_bits_write(&with->writer, (uint64_t)slot, with->layout->slot_bits);
+            book(with, PH_REASON_LEAVE);
             ++with->counts->leaves;
         }
     }
+    end_record(with);
     ph_bits_write_bool(&with->writer, false);
     book(with, PH_REASON_LEAVE);
 }
@@ -439,6 +505,7 @@ static void write_newcomer(pen* with, const ph_snapshot* snapshot, int slot, con
     ph_bits_write_bool(&with->writer, true);
     ph_bits_write(&with->writer, (uint64_t)slot, layout->slot_bits);
     write_key(with, snapshot->keys[slot]);
+    book(with, PH_REASON_ENTER);
     write_coordinate(with, own[0], position[0]);
     write_coordinate(with, own[1], position[1]);
     if (ph_snapshot_has_ground(layout)) {
@@ -451,6 +518,7 @@ static void write_newcomer(pen* with, const ph_snapshot* snapshot, int slot, con
     } else {
         write_coordinate(with, own[2], position[2]);
     }
+    book_value(with, PH_REASON_ENTER, layout->position_property);
     for (int i = 0; i < layout->count; ++i) {
         const ph_snapshot_property* property = &layout->properties[i];
         const bool is_initial = property->described->is_text
@@ -461,6 +529,7 @@ static void write_newcomer(pen* with, const ph_snapshot* snapshot, int slot, con
         if (!is_initial) {
             write_whole(with, property, block);
         }
+        book_value(with, PH_REASON_ENTER, property->property);
     }
 }
 
@@ -486,17 +555,27 @@ static void write_newcomers(pen* with, const ph_snapshot_writing* writing, ph_sn
     for (int i = 0; i < writing->newcomer_count; ++i) {
         const int slot = writing->newcomers[i];
         const ph_bit_mark mark = ph_bit_writer_mark(&with->writer);
+        const size_t booked_bits = with->booked_bits;
+        const uint64_t enters256 = with->counts->ledger.bits256[PH_REASON_ENTER];
+        const int item_count = with->items != NULL ? with->items->count : 0;
+        begin_record(with, slot, snapshot->keys[slot]);
         uint32_t own[3];
         load_own(with->layout, snapshot, own);
         write_newcomer(with, snapshot, slot, own);
         if (i > 0 && ph_bit_writer_size_bits(&with->writer) + 1 > limit) {
             ph_bit_writer_rollback(&with->writer, mark);
+            with->booked_bits = booked_bits;
+            with->counts->ledger.bits256[PH_REASON_ENTER] = enters256;
+            if (with->items != NULL) {
+                with->items->count = item_count;
+            }
             break;
         }
         snapshot->is_there[slot] = true;
         ++snapshot->entity_count;
         ++with->counts->enters;
     }
+    end_record(with);
     ph_bits_write_bool(&with->writer, false);
     book(with, PH_REASON_ENTER);
 }
@@ -529,7 +608,12 @@ size_t ph_snapshot_write(const ph_snapshot_writing* writing, ph_snapshot* snapsh
         .layout = layout,
         .writer = ph_bit_writer_make(writing->bytes, writing->capacity),
         .counts = counts,
+        .items = writing->items,
+        .slot = -1,
     };
+    if (with.items != NULL) {
+        with.items->count = 0;
+    }
     write_head(&with, writing, snapshot);
     if (writing->baseline != NULL) {
         write_leaves(&with, writing->baseline, snapshot);
@@ -537,6 +621,7 @@ size_t ph_snapshot_write(const ph_snapshot_writing* writing, ph_snapshot* snapsh
         write_change_head(&with, &head);
         for (int slot = 0; head.mask != 0 && slot < layout->slot_count; ++slot) {
             if (is_kept(writing->baseline, snapshot, slot)) {
+                begin_record(&with, slot, snapshot->keys[slot]);
                 write_entity(&with, &head, snapshot->jump_ages[slot],
                              ph_snapshot_block(writing->baseline, layout, slot),
                              ph_snapshot_block(snapshot, layout, slot));
@@ -545,7 +630,9 @@ size_t ph_snapshot_write(const ph_snapshot_writing* writing, ph_snapshot* snapsh
     }
     write_newcomers(&with, writing, snapshot);
     const size_t bytes = ph_bit_writer_finish(&with.writer);
-    counts->ledger.bits256[PH_REASON_PADDING] += 256 * (8 * bytes - with.booked_bits);
+    const uint64_t padding256 = 256 * (8 * bytes - with.booked_bits);
+    counts->ledger.bits256[PH_REASON_PADDING] += padding256;
+    add_item(&with, PH_REASON_PADDING, NO_PROPERTY, (uint32_t)padding256);
     snapshot->is_quiet = counts->updates + counts->enters + counts->leaves == 0;
     return bytes;
 }

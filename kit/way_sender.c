@@ -112,6 +112,14 @@ ph_result ph_way_sender_set_budget(ph_way_sender* sender, uint64_t now_us, int b
     return result;
 }
 
+ph_result ph_way_sender_set_trace(ph_way_sender* sender, ph_trace_fn* trace, void* context)
+{
+    if (sender->snapshot == NULL) {
+        return ph_viewer_set_trace(sender->def.world, sender->def.viewer, trace, context);
+    }
+    return ph_snapshot_sender_set_trace(sender->snapshot, trace, context) ? PH_OK : PH_ERROR_MEMORY;
+}
+
 void ph_way_sender_attend(ph_way_sender* sender)
 {
     if (sender->snapshot != NULL) {

@@ -39,6 +39,9 @@ ph_way_terms ph_way_sender_terms(const ph_way_sender* sender);
 ph_result ph_way_sender_set_budget(ph_way_sender* sender, uint64_t now_us, int bits_per_second,
                                    int burst_bits);
 
+// As ph_viewer_set_trace(). @return PH_OK, PH_ERROR_STALE or PH_ERROR_MEMORY.
+ph_result ph_way_sender_set_trace(ph_way_sender* sender, ph_trace_fn* trace, void* context);
+
 // Before every tick of the world. Changes the world.
 void ph_way_sender_attend(ph_way_sender* sender);
 

@@ -224,6 +224,48 @@ static void datagram_is_carried_as_it_is(void** state)
     ph_feed_destroy(&feed);
 }
 
+static void trace_has_every_item(void** state)
+{
+    (void)state;
+    ph_feed feed = {0};
+    const ph_trace_item items[] = {
+        {.bits256 = 2048, .slot = -1, .class_index = -1, .property = -1, .reason = 0},
+        {.key = 4000000000u,
+         .bits256 = 300000,
+         .slot = 511,
+         .property = 7,
+         .reason = PH_REASON_PROPERTY,
+         .is_resent = true,
+         .is_first = true},
+    };
+    const ph_packet_trace trace = {.sequence = 0xFEDCBA98,
+                                   .payload_bytes = 1200,
+                                   .overhead_bytes = 48,
+                                   .items = items,
+                                   .item_count = 2};
+    ph_feed_write_trace(&feed, 1, 99, &trace);
+    reader file = read_from(&feed);
+    reader frame = take_frame(&file, PH_FEED_TRACE);
+    assert_int_equal(take(&frame, 1), 1);
+    assert_int_equal(take(&frame, 8), 99);
+    assert_int_equal(take(&frame, 4), 0xFEDCBA98);
+    assert_int_equal(take(&frame, 2), 1200);
+    assert_int_equal(take(&frame, 2), 48);
+    assert_int_equal(take(&frame, 2), 2);
+    static const uint64_t EXPECTED[2][6] = {
+        {0, 255, 65535, 0xFFFFFFFF, 2048, 0},
+        {PH_REASON_PROPERTY, 7, 511, 4000000000u, 300000, 3},
+    };
+    static const int SIZES[6] = {1, 1, 2, 4, 4, 1};
+    for (int i = 0; i < 2; ++i) {
+        for (int field = 0; field < 6; ++field) {
+            assert_true(take(&frame, SIZES[field]) == EXPECTED[i][field]);
+        }
+    }
+    assert_true(frame.at == frame.end);
+    ph_feed_destroy(&feed);
+}
+
 static void scene_says_what_a_client_is_made_of(void** state)
 {
     (void)state;
@@ -311,6 +353,7 @@ int main(void)
         cmocka_unit_test(where_there_is_too_much_the_nearest_are_told),
         cmocka_unit_test(of_equally_far_ones_the_first_are_told),
         cmocka_unit_test(datagram_is_carried_as_it_is),
+        cmocka_unit_test(trace_has_every_item),
         cmocka_unit_test(scene_says_what_a_client_is_made_of),
         cmocka_unit_test(frames_come_one_by_one),
     };

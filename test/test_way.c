@@ -28,6 +28,10 @@ typedef struct fixture {
     ph_viewer_id viewer;
     uint64_t now_us;
     uint64_t wire_bits; // that were sent
+    // Of traces.
+    ph_sim_counts traced;
+    int traced_payload; // of the datagram that is about to leave
+    int fragments;      // items that go on from one datagram to the next
 } fixture;
 
 static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
@@ -35,6 +39,7 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
     (void)viewer;
     fixture* f = context;
     f->wire_bits += 8 * (size + OVERHEAD_BYTES);
+    assert_true(f->traced_payload == 0 || f->traced_payload == (int)size);
     assert_int_equal(ph_way_client_receive(f->client, f->now_us, bytes, size), PH_OK);
 }
 
@@ -238,6 +243,77 @@ static void changed_budget_is_kept_and_used(void** state)
     }
 }
 
+// ---- traces
+
+static void take_trace(void* context, const ph_packet_trace* trace)
+{
+    fixture* f = context;
+    uint64_t sum = 0;
+    for (int i = 0; i < trace->item_count; ++i) {
+        const ph_trace_item* item = &trace->items[i];
+        sum += item->bits256;
+        f->traced.ledger.bits256[item->reason] += item->bits256;
+        f->traced.enters += item->is_first && item->reason == PH_REASON_ENTER ? 1 : 0;
+        f->traced.leaves += item->is_first && item->reason == PH_REASON_LEAVE ? 1 : 0;
+        f->traced.updates += item->is_first && item->reason > PH_REASON_ENTER ? 1 : 0;
+        if (item->reason == PH_REASON_PROPERTY) {
+            f->traced.property_bits256[item->property] += item->bits256;
+        }
+        if (item->slot >= 0) {
+            assert_true(ph_recording_find(f->recording, (uint32_t)item->key) >= 0);
+            assert_int_equal(item->class_index, 0);
+            const bool goes_on = i == 0 || trace->items[i - 1].slot != item->slot;
+            f->fragments += goes_on && !item->is_first ? 1 : 0;
+        } else {
+            assert_true(item->key == 0 && item->property == -1 && !item->is_first);
+        }
+    }
+    assert_true(sum == 2048 * (uint64_t)trace->payload_bytes);
+    assert_int_equal(trace->overhead_bytes, OVERHEAD_BYTES);
+    f->traced_payload = trace->payload_bytes;
+}
+
+// Whenever no snapshot is sent in part.
+static void compare_counts(const fixture* f)
+{
+    const ph_sim_counts counts = ph_way_sender_counts(f->sender);
+    for (int i = 0; i < PH_REASON_COUNT; ++i) {
+        assert_true(f->traced.ledger.bits256[i] == counts.ledger.bits256[i]);
+    }
+    for (int i = 0; i < PH_PROPERTIES_MAX; ++i) {
+        assert_true(f->traced.property_bits256[i] == counts.property_bits256[i]);
+    }
+    assert_int_equal(f->traced.enters, counts.enters);
+    assert_int_equal(f->traced.leaves, counts.leaves);
+    assert_int_equal(f->traced.updates, counts.updates);
+}
+
+static void traces_add_up_to_the_counts(void** state)
+{
+    (void)state;
+    for (int way = 0; way < PH_WAY_COUNT; ++way) {
+        fixture* f = set_up((ph_way)way, 2000, 120); // too little for all enters at once
+        int compared = 0;
+        assert_int_equal(ph_way_sender_set_trace(f->sender, take_trace, f), PH_OK);
+        for (int i = 0; i < 500; ++i) {
+            play_tick(f);
+            if (way != PH_WAY_SNAPSHOT || !ph_way_sender_has_diff(f->sender)) {
+                compare_counts(f);
+                ++compared;
+            }
+        }
+        assert_true(compared > 30);
+        assert_true(f->traced.updates > 100);
+        assert_true((f->fragments > 0) == (way == PH_WAY_SNAPSHOT));
+        assert_int_equal(ph_way_sender_set_trace(f->sender, NULL, NULL), PH_OK);
+        const uint64_t updates = f->traced.updates;
+        f->traced_payload = 0;
+        play_tick(f);
+        assert_int_equal(f->traced.updates, updates);
+        tear_down(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +322,7 @@ int main(void)
         cmocka_unit_test(terms_that_no_sender_has_make_no_client),
         cmocka_unit_test(names_are_found_again),
         cmocka_unit_test(changed_budget_is_kept_and_used),
+        cmocka_unit_test(traces_add_up_to_the_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1193,6 +1193,13 @@ class world : public owner<ph_world>
         return ph_viewer_get_stats(get(), viewer, &stats);
     }
 
+    /// What each bit of its datagrams was for; nullptr: no more.
+    [[nodiscard]] ph_result set_trace(viewer_id viewer, ph_trace_fn* trace,
+                                      void* context) noexcept
+    {
+        return ph_viewer_set_trace(get(), viewer, trace, context);
+    }
+
     [[nodiscard]] ph_result explain(viewer_id viewer, entity_id entity,
                                     ph_explanation& explanation) const noexcept
     {

@@ -191,6 +191,62 @@ PH_API ph_result ph_viewer_get_network_stats(const ph_world* world, ph_viewer_id
 PH_API uint64_t ph_viewer_property_bits256(const ph_world* world, ph_viewer_id viewer,
                                            int class_index, int property);
 
+// ---- what each bit of a datagram was for
+
+/// A stretch of bits of one datagram, and what they were for. A record about an entity has several: an
+/// update which entity (PH_REASON_SLOT), which properties (PH_REASON_MASK), then each value
+/// (PH_REASON_PROPERTY); an enter the same, all with PH_REASON_ENTER; a leave one.
+typedef struct ph_trace_item {
+    /// The key of the entity; 0 where there is none, and in the leave of one whose enter was sent before
+    /// the trace began and that was out of view by then.
+    uint64_t key;
+    /// In 1/256 bit, as in ph_ledger.
+    uint32_t bits256;
+    /// The slot of the entity; -1: the bits belong to none. With the pinhole profile also what it took to say
+    /// that nothing is told of the slots between two records.
+    int32_t slot;
+    /// Of the entity's class; -1: none.
+    int16_t class_index;
+    /// Of that class; -1: no value of a property.
+    int16_t property;
+    /// A ph_reason.
+    uint8_t reason;
+    /// Sent before, and lost.
+    bool is_resent;
+    /// The first of a record.
+    bool is_first;
+} ph_trace_item;
+
+/// One datagram that leaves.
+typedef struct ph_packet_trace {
+    ph_viewer_id viewer;
+    /// The time of the send.
+    uint64_t now_us;
+    /// Of the packet, as its client counts them; a probe has that of the newest packet.
+    uint32_t sequence;
+    /// What the caller adds by itself included: see ph_viewer_reserve().
+    int payload_bytes;
+    int overhead_bytes;
+    /// Without records: it asks for an ack.
+    bool is_probe;
+    /// In the order of the packet: header, leaves, enters, updates, each kind by slot, padding, reserved.
+    /// Together exactly 2,048 times payload_bytes. Borrowed for the call.
+    const ph_trace_item* items;
+    int item_count;
+} ph_packet_trace;
+
+/// Takes what each bit of one datagram was for, just before ph_deliver_fn takes the datagram, and on the same
+/// thread. May call nothing of this world.
+typedef void ph_trace_fn(void* context, const ph_packet_trace* trace);
+
+/// Traces every datagram of ph_viewer_send() and ph_world_send_all() to this viewer from now on; NULL: no
+/// more. All items add up to what the ledger and ph_viewer_property_bits256() count meanwhile, but for
+/// what ph_viewer_spend() pays. For tools that show or explain traffic: some 240 KB for each viewer that is
+/// traced, and half as much time again for its sends; the others pay nothing. Not while a send runs.
+/// @return PH_OK, PH_ERROR_STALE, or PH_ERROR_MEMORY with everything as before.
+PH_API ph_result ph_viewer_set_trace(ph_world* world, ph_viewer_id viewer, ph_trace_fn* trace,
+                                     void* context);
+
 // ---- why an entity has the priority it has
 
 /// What a viewer's client has of an entity.

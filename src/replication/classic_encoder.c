@@ -173,6 +173,31 @@ static size_t finish_classic(ph_encoder* encoder)
     return ph_bit_writer_finish(&header_writer);
 }
 
+// ---- traces
+
+static void classic_record_bits(ph_encoder* encoder, const ph_packet_record* chosen,
+                                ph_record_bits* of)
+{
+    const ph_record_request request = ph_packet_record_request(chosen);
+    ph_record record;
+    if (chosen->kind == PH_RECORD_LEAVE) {
+        of->slot_bits = chosen->cost256;
+        return;
+    }
+    ph_record_builder_build(&encoder->builder, &request, &record);
+    ph_classic_record_bits(&encoder->frame, &record, of);
+    for (size_t i = 0; i < sizeof of->parts / sizeof of->parts[0]; ++i) {
+        of->parts[i] *= PH_COST_PER_BIT;
+    }
+}
+
+static uint32_t classic_untold256(const ph_encoder* encoder, int slot)
+{
+    (void)encoder;
+    (void)slot;
+    return 0;
+}
+
 const ph_encoder_table ph_classic_encoder = {
     .kind_count_max = PH_HEADER_COUNT_MAX,
     .hello_bits = PH_HELLO_BITS,
@@ -183,4 +208,6 @@ const ph_encoder_table ph_classic_encoder = {
     .update = add_classic_update,
     .finish = finish_classic,
     .take_back = take_back_classic,
+    .record_bits = classic_record_bits,
+    .untold256 = classic_untold256,
 };

@@ -8,6 +8,7 @@
 // Once per packet and per record.
 
 #include "replication/encoder.h"
+#include "replication/trace.h"
 
 #include "base/bitset.h"
 #include "base/compiler.h"
@@ -391,6 +392,9 @@ static void pay(ph_encoder* encoder, size_t size)
     ph_sender_pay(sender, (int)size + added_bytes);
     sender->sent_us = sender->now_us;
     PH_ASSERT(is_ledger_exact(sender));
+    if (PH_UNLIKELY(sender->tracer != NULL)) {
+        ph_trace_packet(encoder, size, added_bytes);
+    }
 }
 
 // ---- finishing

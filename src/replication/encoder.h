@@ -193,6 +193,10 @@ typedef struct ph_encoder_table {
     size_t (*finish)(ph_encoder* encoder);
     // The packet was not sent: an update goes out of the bits by property.
     void (*take_back)(ph_encoder* encoder, const ph_packet_record* chosen);
+    // For traces, of a packet that is finished: what the bits of a record were for, in 1/256 bit, together
+    // what it cost; of a leave all is slot_bits. And what it cost not to tell of a slot.
+    void (*record_bits)(ph_encoder* encoder, const ph_packet_record* chosen, ph_record_bits* of);
+    uint32_t (*untold256)(const ph_encoder* encoder, int slot);
 } ph_encoder_table;
 
 extern const ph_encoder_table ph_classic_encoder;
@@ -229,6 +233,9 @@ uint32_t ph_enter_coder_join(ph_encoder* encoder, const ph_record_request* reque
 
 // States another spread if that is cheaper.
 void ph_enter_coder_settle(ph_encoder* encoder);
+
+// What the bits of one of them were for, in 1/256 bit.
+void ph_enter_coder_bits(ph_encoder* encoder, const ph_packet_record* chosen, ph_record_bits* of);
 
 // All of a kind, each with what it costs.
 void ph_enter_coder_write(ph_encoder* encoder, ph_record_kind kind, ph_entropy_writer* writer);

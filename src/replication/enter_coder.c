@@ -184,6 +184,21 @@ void ph_enter_coder_settle(ph_encoder* encoder)
 
 // ---- writing
 
+void ph_enter_coder_bits(ph_encoder* encoder, const ph_packet_record* chosen, ph_record_bits* of)
+{
+    const slot_order order = order_of(encoder, (ph_record_kind)chosen->kind);
+    enter_walk walk = {.is_begun = false};
+    for (int i = 0; i < order.count; ++i) {
+        const ph_packet_record* at = &encoder->chosen[order.places[i]];
+        walk_to(encoder, &walk, at);
+        if (at == chosen) {
+            ph_pinhole_cost256(&encoder->pinhole.frame, &walk.made, of);
+            return;
+        }
+        walk_on(encoder, &walk);
+    }
+}
+
 void ph_enter_coder_write(ph_encoder* encoder, ph_record_kind kind, ph_entropy_writer* writer)
 {
     const slot_order order = order_of(encoder, kind);

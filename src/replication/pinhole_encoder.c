@@ -464,6 +464,32 @@ static void take_back_pinhole(ph_encoder* encoder, const ph_packet_record* chose
     }
 }
 
+// ---- traces
+
+static void pinhole_record_bits(ph_encoder* encoder, const ph_packet_record* chosen,
+                                ph_record_bits* of)
+{
+    const ph_pinhole_packet* pinhole = &encoder->pinhole;
+    if (chosen->kind == PH_RECORD_UPDATE) {
+        const int urgency = encoder->urgencies[chosen->slot];
+        ph_symbol_buffer_add_stats(&pinhole->tokens[chosen->kept], of);
+        of->slot_bits = ph_pinhole_flag_cost256(pinhole->frame.density, urgency, true);
+    } else if (chosen->kind == PH_RECORD_ENTER) {
+        ph_enter_coder_bits(encoder, chosen, of);
+    } else {
+        of->slot_bits = chosen->cost256;
+    }
+}
+
+static uint32_t pinhole_untold256(const ph_encoder* encoder, int slot)
+{
+    const int density = encoder->pinhole.frame.density;
+    const bool has_flag = density != PH_DENSITY_NONE &&
+                          slot < encoder->sender->replicas.baselines.entered_end &&
+                          encoder->urgencies[slot] != PH_URGENCY_NONE;
+    return has_flag ? ph_pinhole_flag_cost256(density, encoder->urgencies[slot], false) : 0;
+}
+
 const ph_encoder_table ph_pinhole_encoder = {
     .kind_count_max = PH_PINHOLE_COUNT_MAX,
     .hello_bits = PH_HELLO_BITS + HELLO_PRECISION_BITS,
@@ -475,4 +501,6 @@ const ph_encoder_table ph_pinhole_encoder = {
     .update = add_pinhole_update,
     .finish = finish_pinhole,
     .take_back = take_back_pinhole,
+    .record_bits = pinhole_record_bits,
+    .untold256 = pinhole_untold256,
 };

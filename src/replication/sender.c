@@ -10,6 +10,7 @@
 #include "packet/header.h"
 #include "packet/pinhole_records.h"
 #include "replication/shown_estimate.h"
+#include "replication/trace.h"
 #include "schedule/pacing.h"
 #include "tools/tools.h"
 
@@ -259,6 +260,7 @@ void ph_sender_destroy(ph_sender* sender)
         return;
     }
     const ph_allocator allocator = sender->allocator;
+    ph_tracer_destroy(sender);
     ph_hints_destroy(&sender->hints);
     ph_shown_estimates_destroy(sender->replicas.estimates);
     ph_release_array(&allocator, sender->flight.units, sender->flight.capacity, sizeof(uint32_t));

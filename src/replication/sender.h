@@ -144,6 +144,7 @@ typedef struct ph_sender {
     bool has_pacing;
 
     // Figures.
+    struct ph_tracer* tracer; // NULL: nothing is traced
     ph_viewer_stats stats;
     ph_stage_times times;
     uint64_t second_us; // when the present second began

@@ -6,6 +6,7 @@
 
 #include "replication/send.h"
 #include "replication/sender.h"
+#include "replication/trace.h"
 #include "world/world_state.h"
 #include "tools/tools.h"
 
@@ -493,6 +494,17 @@ uint64_t ph_viewer_property_bits256(const ph_world* world, ph_viewer_id viewer, 
     }
     const int first = store->class_info.first_property[class_index];
     return world->viewers.viewers[index].sender->property_bits256[first + property];
+}
+
+ph_result ph_viewer_set_trace(ph_world* world, ph_viewer_id viewer, ph_trace_fn* trace,
+                              void* context)
+{
+    uint32_t index;
+    if (!ph_world_try_viewer(world, viewer, &index)) {
+        return ph_world_fail_viewer(world, __func__, viewer);
+    }
+    const ph_send_context sending = ph_world_send_context(world, index);
+    return ph_tracer_set(&sending, trace, context);
 }
 
 ph_stage_times ph_world_stage_times(const ph_world* world)
