@@ -4,10 +4,12 @@
 #include "demo_summary.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 // Below this, two figures are said to be equal.
 #define RATIO_MIN 1.05
+#define MISSING_MIN_PCT 1.0
 
 // ---- the sentence
 
@@ -28,25 +30,36 @@ static void say_ratio(char* text, size_t size, double classic, double pinhole)
     }
 }
 
+// What is not shown has no error: it must be told beside it.
+static void say_missing(char* text, size_t size, double classic_pct, double pinhole_pct)
+{
+    text[0] = '\0';
+    if (fabs(classic_pct - pinhole_pct) >= MISSING_MIN_PCT) {
+        snprintf(text, size, ", and misses %.0f %% instead of %.0f %%", pinhole_pct, classic_pct);
+    }
+}
+
 void demo_summary_sentence(const demo_players* players,
                            const demo_figures figures[DEMO_PLAYER_WAYS], bool is_short,
                            char sentence[DEMO_SENTENCE_MAX])
 {
     const demo_players_def* def = demo_players_get_def(players);
-    const demo_scene* scene = def->stage->scene;
-    if (figures[PH_WAY_CLASSIC].seconds == 0.0 || figures[PH_WAY_PINHOLE].seconds == 0.0) {
+    const demo_figures* classic = &figures[PH_WAY_CLASSIC];
+    const demo_figures* pinhole = &figures[PH_WAY_PINHOLE];
+    if (classic->seconds == 0.0 || pinhole->seconds == 0.0) {
         snprintf(sentence, DEMO_SENTENCE_MAX, "The players connect ...");
         return;
     }
     char ratio[60];
-    say_ratio(ratio, sizeof ratio, figures[PH_WAY_CLASSIC].error_mrad,
-              figures[PH_WAY_PINHOLE].error_mrad);
+    char missing[60];
+    say_ratio(ratio, sizeof ratio, classic->error_mrad, pinhole->error_mrad);
+    say_missing(missing, sizeof missing, classic->missing_pct, pinhole->missing_pct);
     if (is_short) {
         snprintf(sentence, DEMO_SENTENCE_MAX, "Same %g kbit/s: Pinhole shows it %s.", def->kbps,
                  ratio);
     } else {
-        snprintf(sentence, DEMO_SENTENCE_MAX, "At %g kbit/s Pinhole shows the same %d %s %s.",
-                 def->kbps, scene->material.recording->entity_count - 1, noun_of(scene), ratio);
+        snprintf(sentence, DEMO_SENTENCE_MAX, "At %g kbit/s Pinhole shows the same %d %s %s%s.",
+                 def->kbps, pinhole->shown, noun_of(def->stage->scene), ratio, missing);
     }
 }
 

@@ -10,9 +10,9 @@
 
 #include <stdio.h>
 
-enum { DEMO_SENTENCE_MAX = 160 };
+enum { DEMO_SENTENCE_MAX = 240 };
 
-// What the figures of both ways mean, with these at this budget: "At 13 kbit/s Pinhole shows the same 79 players 3.8
+// What the figures of both ways mean, with these at this budget: "At 13 kbit/s Pinhole shows the same 72 players 3.8
 // times more precisely." Short, when there is little room: "Pinhole: 3.8 times more precise".
 void demo_summary_sentence(const demo_players* players,
                            const demo_figures figures[DEMO_PLAYER_WAYS], bool is_short,
