@@ -218,6 +218,7 @@ static void all_worlds_have_the_same_truth(void** state)
         const ph_source* one = scene->ways[0]->source;
         const ph_source* other = scene->ways[way]->source;
         assert_int_equal(ph_world_tick_count(scene->ways[way]->world), 31);
+        assert_int_equal(scene->defs[way].seed, 7);
         assert_memory_equal(one->x_mm, other->x_mm, 20 * sizeof *one->x_mm);
         assert_memory_equal(one->y_mm, other->y_mm, 20 * sizeof *one->y_mm);
     }
