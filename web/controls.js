@@ -73,9 +73,17 @@ export class Controls {
 
     #say(key, value) {
         this.#heldUntil.set(key, performance.now() + HOLD_MS);
-        this.values[key] = key === "source" || key === "scheduler" ? value : Number(value);
+        this.values[key] = key === "source" || key === "scheduler" ? value : key === "snapshot" ? value === "1" : Number(value);
         this.#send(value === "" ? key : `${key} ${value}`);
         this.onChange();
+    }
+
+    /** The same as if it were set by hand: what the address asks for. */
+    ask(key, value) {
+        if (this.#input(key) !== null) {
+            this.#say(key, value);
+            this.#tell(key, key === "snapshot" ? value === "1" : this.values[key]);
+        }
     }
 
     pause(is) {
@@ -128,13 +136,15 @@ export class Controls {
         this.take(scene.controls ?? {}, false);
     }
 
-    /** What the server says they are. */
+    /** What the server says they are. @returns {boolean} whether one of them is another than before */
     take(controls, isPaused) {
+        let isOther = false;
         for (const [key, value] of Object.entries(controls)) {
             const input = this.#input(key);
             if (input === null || (this.#heldUntil.get(key) ?? 0) > performance.now()) {
                 continue;
             }
+            isOther ||= this.values[key] !== value;
             this.values[key] = value;
             if (document.activeElement !== input || input.type === "range") {
                 this.#tell(key, value);
@@ -143,6 +153,7 @@ export class Controls {
         if (isPaused !== this.#isPaused) {
             this.#tellPause(isPaused);
         }
+        return isOther;
     }
 }
 

@@ -57,7 +57,8 @@ export class Headline {
         if (this.need !== null && this.need.error_mrad !== undefined) {
             return `Pinhole is off by ${digits(this.need.error_mrad)} mrad at ${kbps(this.need.kbps)} kbit/s. A milliradian is a millimetre at a metre’s distance. Found by a sweep of budgets on this scene.`;
         }
-        return isMeasured && budget !== null ? `Both have ${kbps(budget)} kbit/s, the same loss and the same delays.` : "";
+        return isMeasured && budget !== null 
+            ? `${names.length > 2 ? "All" : "Both"} have ${kbps(budget)} kbit/s, the same loss and the same delays.` : "";
     }
 
     // For people who hear the page: now and then, not at every change.

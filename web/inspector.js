@@ -117,12 +117,13 @@ export class Inspector {
         const rows = show.ways.map((_, way) => show.row(way, id));
         const true_ = place === undefined ? null : [show.truth.x[place], show.truth.y[place], show.truth.z[place]];
         const shown = rows.map(row => (row === null ? null : [row[ROW.x], row[ROW.y], row[ROW.z]]));
-        const metres = point => (point === null ? "–" : point.map(mm => (mm / 1000).toFixed(2)).join(", "));
+        const metres = (point, axis) => (point === null ? "–" : (point[axis] / 1000).toFixed(2));
         const error = point => (point === null || true_ === null ? "–"
             : lengthText(Math.hypot(...point.map((mm, axis) => mm - true_[axis]))));
         const heading = degrees => (degrees === null || Number.isNaN(degrees) ? "–" : `${degrees.toFixed(1)}°`);
         const lines = [
-            ["x, y, z in m", metres(true_), ...shown.map(metres)],
+            ...["x, m", "y, m", "z, m"].map((title, axis) =>
+                [title, metres(true_, axis), ...shown.map(point => metres(point, axis))]),
             ["error", "", ...shown.map(error)],
             ["heading", heading(place === undefined ? null : show.truth.heading(place)),
                 ...rows.map((row, way) => heading(row === null || show.ways[way].properties.get(id)?.heading === undefined ? null

@@ -51,6 +51,7 @@ class Page {
     #lastSlow = 0;
     #isAddressDue = false;
     #sentControls = false;
+    #asked = new Map(); // controls of the address that the next scene is asked for
 
     constructor() {
         const address = readAddress();
@@ -169,6 +170,7 @@ class Page {
     #take(frame) {
         switch (frame.kind) {
         case Kind.scene:
+            this.state = null;
             this.#begin(frame.scene);
             $("password-form").hidden = true;
             this.#setStatus("live", "Live");
@@ -176,7 +178,7 @@ class Page {
             break;
         case Kind.state:
             this.state = frame.state;
-            this.#controls?.take(frame.state.controls ?? {}, frame.state.is_paused);
+            this.#isAddressDue ||= this.#controls.take(frame.state.controls ?? {}, frame.state.is_paused);
             this.#tellAbout();
             this.#tellPlayers(frame.state.players ?? []);
             break;
@@ -207,18 +209,24 @@ class Page {
         }
     }
 
-    // What the address asks for, once per connection; what the scene has already is not asked for again.
+    // What the address asks for, once per connection; what the scene has already is not asked for again. Another source
+    // or number of entities begins a new scene: only that has the viewer who is asked for.
     #sendControls() {
-        const address = readAddress();
-        if (this.#sentControls) {
-            return;
-        }
+        const wanted = this.#sentControls ? this.#asked : readAddress();
         this.#sentControls = true;
-        for (const key of CONTROL_KEYS) {
-            const wanted = address.get(key);
-            if (wanted !== undefined && wanted !== String(this.scene.controls?.[key])) {
-                this.#live.send(wanted === "" ? key : `${key} ${wanted}`);
+        this.#asked = new Map();
+        let isNewScene = false;
+        for (const key of CONTROL_KEYS.filter(name => wanted.has(name))) {
+            const has = this.scene.controls?.[key];
+            if (wanted.get(key) === (typeof has === "boolean" ? String(Number(has)) : String(has))) {
+                continue;
             }
+            if (key === "viewer" && isNewScene) {
+                this.#asked.set(key, wanted.get(key));
+                continue;
+            }
+            isNewScene ||= key === "source" || key === "entities";
+            this.#controls.ask(key, wanted.get(key));
         }
     }
 

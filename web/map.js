@@ -176,8 +176,8 @@ export class MapView {
             const y = rows[at + ROW.y];
             const z = rows[at + ROW.z];
             const mark = {id, slot: rows[at + ROW.index] - 1, heading: NaN, layer: layerOf(x, y, z)};
-            // A heading that was never told is not shown: far away it is not sent.
-            if (properties.get(id)?.heading !== undefined) {
+            // A heading that was never told, or is what it is before that, is not shown: far away it is not sent.
+            if (properties.get(id)?.heading !== undefined && rows[at + ROW.heading] !== 0) {
                 mark.heading = rows[at + ROW.heading];
             }
             if (options.layer !== "all" && (options.layer === "upper") !== (mark.layer > 0)) {
@@ -326,9 +326,9 @@ export class MapView {
                 context.stroke();
             });
             if (known.health !== undefined) {
-                context.fillStyle = theme.faint;
+                context.fillStyle = theme.line;
                 context.fillRect(mark.px - 11, mark.py + size + 10, 22, 3);
-                context.fillStyle = theme.health;
+                context.fillStyle = known.health < 50 ? theme.health : theme.healthy;
                 context.fillRect(mark.px - 11, mark.py + size + 10, 22 * Math.min(1, known.health / 100), 3);
             }
         }

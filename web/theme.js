@@ -40,6 +40,7 @@ export class Theme {
         this.colours = {
             map: colour("map"), ink: colour("ink"), faint: colour("faint"), line: colour("line"), truth: colour("truth"),
             cells: colour("cells"), vision: colour("vision"), select: colour("select"), health: colour("health"),
+            healthy: colour("soft"),
             card: colour("card"), groundAlpha: Number(colour("ground-alpha")),
             steps: [0, 1, 2, 3, 4, 5].map(i => colour(`step-${i}`)),
             values: Array.from({length: PROPERTY_COLOURS}, (_, i) => colour(`value-${i}`)),
