@@ -38,6 +38,9 @@ class Page {
     state = null;
     errors = [];
     draws = 0;
+    states = 0; // frames STATE so far
+    frames = 0; // frames TRUTH since the SCENE
+    tick = null; // of the newest TRUTH
     #frameTimes = [];
     #pinhole = null;
     #judge = null;
@@ -141,6 +144,7 @@ class Page {
 
     #begin(scene) {
         this.scene = scene;
+        this.frames = 0;
         this.#judge?.close();
         this.#show?.close();
         const kept = this.#replay === null ? {keptSeconds: KEPT_SECONDS} : {ids: this.#replay.ids};
@@ -178,6 +182,7 @@ class Page {
             break;
         case Kind.state:
             this.state = frame.state;
+            ++this.states;
             this.#isAddressDue ||= this.#controls.take(frame.state.controls ?? {}, frame.state.is_paused);
             this.#tellAbout();
             this.#tellPlayers(frame.state.players ?? []);
@@ -205,6 +210,8 @@ class Page {
         }
         this.#show.push(frame);
         if (frame.kind === Kind.truth) {
+            ++this.frames;
+            this.tick = frame.tick;
             this.#clock.take(frame.time, performance.now());
         }
     }
@@ -523,6 +530,7 @@ const page = new Page();
  * For tests and for the curious; nothing of the page uses it.
  *   status: "loading", "live", "replay", "gone" (the server is away) or "refused" (a password is wanted)
  *   scene, state: the newest SCENE and STATE; errors: sentences, none when all is well
+ *   tick, frames, states: tick of the newest TRUTH, TRUTH frames since the SCENE, STATE frames since the beginning
  *   draws: frames drawn so far; frameTimes(): ms of the work for each of the last 600
  *   figures(): of the whole run so far, by way and by the keys of `pinhole sim --json`, at full precision
  *   shown(way), truth(): [{id, x_mm, y_mm, z_mm, heading_deg}]
@@ -535,6 +543,9 @@ window.pinholePage = Object.freeze({
     get state() { return page.state; },
     get errors() { return [...page.errors]; },
     get draws() { return page.draws; },
+    get tick() { return page.tick; },
+    get frames() { return page.frames; },
+    get states() { return page.states; },
     get selected() { return page.panes.selected; },
     frameTimes: () => page.frameTimes(),
     figures: () => page.figures(),

@@ -47,7 +47,7 @@ class Pane {
         this.figures = {};
         this.root = element("article", {class: "pane", "data-pane": way.name, "--way": `var(--${way.name})`},
             element("header", {},
-                element("h2", {}, way.name, element("small", {}, "mean position error, last 10 s")),
+                element("h2", {}, element("span", {"data-title": way.name}, way.name), element("small", {}, "mean position error, last 10 s")),
                 element("p", {class: "big"}, this.#figure("error_mm", "position error, mean"), this.#unit()),
                 element("dl", {class: "figures"},
                     ...this.#pair("error_mrad", "as seen", "mrad"), ...this.#pair("error_mm_p95", "p95", ""),
