@@ -77,7 +77,7 @@ static ph_budget_def budget_of(const demo_page_controls* controls)
     };
 }
 
-static ph_scheduler scheduler_of(const char* name)
+static ph_scheduler scheduler_of(const char* name, const ph_sim_def* usual)
 {
     if (strcmp(name, "score") == 0) {
         return ph_scheduler_score();
@@ -85,7 +85,7 @@ static ph_scheduler scheduler_of(const char* name)
     if (strcmp(name, "buckets") == 0) {
         return ph_scheduler_buckets();
     }
-    return strcmp(name, "error") == 0 ? ph_scheduler_error() : (ph_scheduler){0};
+    return strcmp(name, "error") == 0 ? ph_scheduler_error() : usual->scheduler;
 }
 
 static ph_viewer_def viewer_of(const demo_page* page, const ph_sim_stage* stage)
@@ -105,7 +105,8 @@ static ph_viewer_def viewer_of(const demo_page* page, const ph_sim_stage* stage)
     def.sends_per_second = PH_SENDS_AUTO; // or by the page's own hz: see is_time_to_send()
     // Never that of the connection before.
     def.session = (uint32_t)page->def.seed * 65536u + (uint32_t)page->scene_count;
-    def.scheduler = scheduler_of(page->controls.scheduler);
+    def.precision_mrad = stage->def->precision_mrad;
+    def.scheduler = scheduler_of(page->controls.scheduler, stage->def);
     return def;
 }
 
@@ -240,15 +241,17 @@ static void depart(void* context, ph_viewer_id viewer, const void* bytes, size_t
     ph_link_send(at->way->down, at->now_us, bytes, size);
 }
 
-// The k-th send leaves at the first tick that is not before k / hz; or by the sender's own pacing.
+// The k-th send leaves at the first tick that is not before k / hz; or by the sender's own pacing. Where the page has
+// no wish, as the simulator has it for the way.
 static bool is_time_to_send(const demo_page* page, const demo_page_way* way, uint64_t now_us)
 {
-    if (page->controls.hz == 0.0) {
+    const double hz = page->controls.hz > 0.0 ? page->controls.hz : way->stage->def->hz;
+    if (hz == 0.0) {
         return ph_way_sender_is_send_due(way->sender, now_us);
     }
     const double since_s = (double)(now_us - page->first_us) / US_PER_SECOND;
     // Ticks are whole microseconds: a rate that divides theirs must not lose every other one.
-    return since_s * page->controls.hz + 1e-4 >= (double)way->send_count;
+    return since_s * hz + 1e-4 >= (double)way->send_count;
 }
 
 static void send_way(demo_page* page, demo_page_way* way, uint64_t now_us)

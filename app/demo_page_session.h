@@ -29,7 +29,7 @@ typedef struct demo_page_controls {
     double loss_percent; // each direction
     double rtt_ms;
     double jitter_ms;
-    double hz;             // sends per second; 0: the sender chooses
+    double hz;             // sends per second; 0: as is usual for the way
     const char* scheduler; // one of demo_request_schedulers; "": each profile's own
     uint32_t viewer;       // id of the entity that it looks from
     bool has_snapshot;     // a third way: plain snapshots
