@@ -7,6 +7,7 @@
 #include "demo_web.h"
 
 #include "demo_gate.h"
+#include "demo_need.h"
 #include "demo_outbox.h"
 #include "demo_page_session.h"
 #include "demo_web_http.h"
@@ -77,6 +78,8 @@ typedef struct web_page {
     int close_code;
     const char* close_text;
     char from[64];
+    uint64_t need_version; // of the answer that it was told
+    char need_key[DEMO_NEED_KEY_MAX];
 } web_page;
 
 struct demo_web {
@@ -94,6 +97,7 @@ struct demo_web {
     uint64_t state_us;    // the next frames STATE are due
     bool is_disturbed;    // a page changed what the next tick depends on
     lws_sorted_usec_list_t alarm;
+    demo_need* need;
     demo_web_player players[DEMO_WEB_PLAYERS_MAX];
     int player_count;
 };
@@ -504,11 +508,31 @@ static int pages_in(const demo_web* web)
     return count;
 }
 
-static void tell_states(demo_web* web)
+// Which budget classic would need: asked for again and again, told whenever more is known.
+static void tell_need(web_page* page, uint64_t now_us)
+{
+    demo_web* web = page->web;
+    demo_need_question question;
+    ph_need found;
+    demo_need_question_make(&question, web->def.stage, demo_page_get_controls(page->session));
+    if (strcmp(question.key, page->need_key) != 0) {
+        snprintf(page->need_key, sizeof page->need_key, "%s", question.key);
+        page->need_version = 0;
+    }
+    demo_need_ask(web->need, &question, now_us);
+    if (demo_need_answer(web->need, &question, &page->need_version, &found)) {
+        ph_feed* feed = demo_page_feed(page->session);
+        ph_need_write(&found, ph_feed_open(feed, PH_FEED_NEED));
+        ph_feed_close(feed);
+    }
+}
+
+static void tell_states(demo_web* web, uint64_t now_us)
 {
     for (int i = 0; i < web->page_count; ++i) {
         web_page* page = web->pages[i];
         if (page->stage == PAGE_IN) {
+            tell_need(page, now_us);
             write_players(web, demo_page_open_state(page->session, pages_in(web)));
             ph_feed_close(demo_page_feed(page->session));
             post(page);
@@ -537,7 +561,7 @@ static void keep_time(demo_web* web, uint64_t now_us, uint64_t* next_us)
     const uint64_t demo_us = demo_stage_now_us(stage);
     if (now_us >= web->state_us) {
         web->state_us = now_us + STATE_US;
-        tell_states(web);
+        tell_states(web, now_us);
     }
     *next_us = web->state_us < *next_us ? web->state_us : *next_us;
     for (int i = 0; i < web->page_count; ++i) {
@@ -672,6 +696,7 @@ static bool fill(demo_web* web, ph_fault* fault)
         .per_session_data_size = sizeof(web_page),
         .rx_buffer_size = 1024,
     };
+    web->need = demo_need_create();
     web->http.files = demo_web_files_create();
     web->http.gate = &web->gate;
     web->http.counts = &web->counts;
@@ -684,7 +709,8 @@ static bool fill(demo_web* web, ph_fault* fault)
         .timeout_secs = LIFE_S,
         .server_string = "pinhole",
     };
-    web->context = web->http.files != NULL ? lws_create_context(&info) : NULL;
+    const bool is_ready = web->need != NULL && web->http.files != NULL;
+    web->context = is_ready ? lws_create_context(&info) : NULL;
     return web->context != NULL ? listen_there(web, fault) : ph_fault_set_memory(fault);
 }
 
@@ -713,6 +739,7 @@ void demo_web_close(demo_web* web)
         lws_context_destroy(web->context); // pages are told by LWS_CALLBACK_CLOSED
     }
     demo_web_files_destroy(web->http.files);
+    demo_need_destroy(web->need);
     free(web);
 }
 
