@@ -4,6 +4,10 @@
 // From top to bottom: pages, what they say, callbacks of libwebsockets, time, opening and closing. Some dozens of
 // frames a second and page.
 
+#if !defined(_DEFAULT_SOURCE)
+#define _DEFAULT_SOURCE
+#endif
+
 #include "demo_web.h"
 
 #include "demo_gate.h"
@@ -21,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define PROTOCOL "pinhole-feed-1"
 #define STATE_US UINT64_C(250000)
@@ -39,6 +44,7 @@ enum {
     STALLED_TICKS_MAX = 30, // that a page may read nothing of what waits for it
     STALLED_MS_LEAST = 3000,
     CONNECTIONS_MAX = DEMO_WEB_PAGES_MAX + 64, // pages, and requests beside them
+    SEND_BYTES = 1 << 18,                      // of a page, that the system keeps
     LIFE_S = 10,                               // of a connection that says nothing
 
     // Why a feed ends: docs/wire_feed.md.
@@ -182,6 +188,9 @@ static bool let_in(web_page* page)
 static int welcome(web_page* page)
 {
     demo_web* web = page->web;
+    // What a page does not read is to wait in its outbox, which is watched, and not in the system.
+    const int send_bytes = SEND_BYTES;
+    setsockopt(lws_get_socket_fd(page->wsi), SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes);
     lws_get_peer_simple(page->wsi, page->from, sizeof page->from);
     if (web->page_count == DEMO_WEB_PAGES_MAX) {
         ++web->counts.refused_pages;

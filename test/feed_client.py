@@ -86,6 +86,7 @@ class Feed:
 
     def __init__(self, address, origin="", host=None, protocol=PROTOCOL, receive_bytes=None):
         """origin None: none is sent. @raise Refused with the answer when it is not let in."""
+        self.address = address
         self.stream = connect(address)
         if receive_bytes is not None:
             self.stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
