@@ -13,6 +13,8 @@ typedef struct ph_link ph_link;
 // One way: its world, sender and links. sender NULL: none was made yet.
 typedef struct demo_page_way {
     ph_way way;
+    int number;    // its place in the scene
+    ph_feed* feed; // the page's
     ph_sim_stage* stage;
     ph_world* world; // that has the viewer; NULL: none has
     ph_viewer_id viewer;

@@ -130,6 +130,12 @@ static bool create_links(const demo_page* page, demo_page_way* way)
     return ph_link_create(&down, &way->down) == PH_OK && ph_link_create(&up, &way->up) == PH_OK;
 }
 
+static void take_trace(void* context, const ph_packet_trace* trace)
+{
+    demo_page_way* way = context;
+    ph_feed_write_trace(way->feed, way->number, trace->now_us, trace);
+}
+
 static bool begin_way(demo_page* page, demo_page_way* way, ph_fault* fault)
 {
     ph_sim_stage* stage = page->scene->ways[way->way];
@@ -154,7 +160,9 @@ static bool begin_way(demo_page* page, demo_page_way* way, ph_fault* fault)
         .now_us = demo_stage_now_us(page->def.stage),
     };
     way->sender = ph_way_sender_create(&sender);
-    return (way->sender != NULL && create_links(page, way)) || ph_fault_set_memory(fault);
+    const bool is_made = way->sender != NULL && create_links(page, way) &&
+                         ph_way_sender_set_trace(way->sender, take_trace, way) == PH_OK;
+    return is_made || ph_fault_set_memory(fault);
 }
 
 // The entity that was asked for, or the scene's best observer.
@@ -178,7 +186,7 @@ static bool begin_ways(demo_page* page, ph_fault* fault)
     static const ph_way WAYS[] = {PH_WAY_CLASSIC, PH_WAY_PINHOLE, PH_WAY_SNAPSHOT};
     const int count = page->controls.has_snapshot ? 3 : 2;
     for (int i = 0; i < count; ++i) {
-        page->ways[i] = (demo_page_way){.way = WAYS[i]};
+        page->ways[i] = (demo_page_way){.way = WAYS[i], .number = i, .feed = &page->feed};
         ++page->way_count;
         if (!begin_way(page, &page->ways[i], fault)) {
             return false;

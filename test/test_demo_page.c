@@ -26,6 +26,7 @@ enum { OVERHEAD_BYTES = 48 };
 typedef struct tally {
     int frames[PH_FEED_NOTE + 1];
     int datagrams[PH_WAY_COUNT];
+    int traces[PH_WAY_COUNT];
     size_t wire_bytes[PH_WAY_COUNT];
     uint64_t latest_us; // since the tick before it, of any datagram
 } tally;
@@ -135,6 +136,32 @@ static void take_truth(fixture* f, const uint8_t* body)
     }
 }
 
+static uint32_t number_at(const uint8_t* bytes, int size)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < size; ++i) {
+        value |= (uint32_t)bytes[i] << 8 * i;
+    }
+    return value;
+}
+
+// All bits of a datagram are explained, no more and no less.
+static void take_trace(fixture* f, const uint8_t* body, size_t size)
+{
+    enum { HEAD = 1 + 8 + 4 + 2 + 2 + 2, ITEM = 1 + 1 + 2 + 4 + 4 + 1, BITS_AT = 8 };
+    const uint32_t payload_bytes = number_at(body + 13, 2);
+    const uint32_t item_count = number_at(body + 17, 2);
+    uint64_t bits256 = 0;
+    assert_int_equal(size, HEAD + item_count * ITEM);
+    for (uint32_t i = 0; i < item_count; ++i) {
+        bits256 += number_at(body + HEAD + i * ITEM + BITS_AT, 4);
+    }
+    assert_int_equal(bits256, 2048 * (uint64_t)payload_bytes);
+    assert_int_equal(number_at(body + 15, 2), OVERHEAD_BYTES);
+    assert_int_equal(u64_at(body + 1), demo_stage_tick_us(f->stage));
+    ++f->seen.traces[body[0]];
+}
+
 static void keep_text(char* to, size_t room, const uint8_t* body, size_t size)
 {
     snprintf(to, room, "%.*s", (int)size, (const char*)body);
@@ -152,6 +179,9 @@ static void take_frame(fixture* f, const uint8_t* frame, size_t size)
         break;
     case PH_FEED_DATAGRAM:
         take_datagram(f, frame + 1, size - 1);
+        break;
+    case PH_FEED_TRACE:
+        take_trace(f, frame + 1, size - 1);
         break;
     case PH_FEED_NOTE:
         keep_text(f->note, sizeof f->note, frame + 1, size - 1);
@@ -297,6 +327,8 @@ static void clients_that_are_fed_by_frames_become_equal_to_the_worlds(void** sta
         const ph_sim_arrivals arrivals = ph_way_client_arrivals(f->clients[way]);
         assert_in_range(arrivals.received, 10, 100000);
         assert_int_equal(arrivals.refused, 0);
+        const ph_link_stats link = ph_link_get_stats(f->page->ways[way].down);
+        assert_int_equal(f->seen.traces[way], link.sent_datagrams);
     }
     assert_int_equal(demo_page_refused_acks(f->page), 0);
     destroy(f);
