@@ -45,6 +45,7 @@ enum {
     STALLED_MS_LEAST = 3000,
     CONNECTIONS_MAX = DEMO_WEB_PAGES_MAX + 64, // pages, and requests beside them
     SEND_BYTES = 1 << 18,                      // of a page, that the system keeps
+    LEAVE_S = 5,                               // to take the last word
     LIFE_S = 10,                               // of a connection that says nothing
 
     // Why a feed ends: docs/wire_feed.md.
@@ -148,18 +149,27 @@ static void note_others(web_page* page, const char* text)
     }
 }
 
-// @return What a callback returns so that libwebsockets ends the connection.
-static int close_now(web_page* page, int code, const char* text)
+// Ends a feed with a code, as soon as that can be written: in the middle of a frame it would be lost. What the page
+// still says is not heard any more. A page that does not even read this is cut off.
+static void leave(web_page* page, int code, const char* text)
 {
     page->stage = PAGE_LEAVING;
-    lws_close_reason(page->wsi, (enum lws_close_status)code, (uint8_t*)(uintptr_t)text,
-                     strlen(text));
-    return -1;
+    page->close_code = code;
+    page->close_text = text;
+    page->deadline_us = 0;
+    lws_set_timeout(page->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LEAVE_S);
+    lws_callback_on_writable(page->wsi);
+}
+
+static void refuse_page(web_page* page, uint64_t* count, int code, const char* text)
+{
+    ++*count;
+    leave(page, code, text);
 }
 
 // ---- letting in
 
-static bool let_in(web_page* page)
+static void let_in(web_page* page)
 {
     demo_web* web = page->web;
     const demo_page_def def = {
@@ -177,12 +187,12 @@ static bool let_in(web_page* page)
     ph_fault fault;
     page->session = demo_page_create(&def);
     if (page->session == NULL || !demo_page_renew(page->session, &fault)) {
-        return false;
+        leave(page, CLOSE_FULL, "there is no memory for another page");
+        return;
     }
     page->stage = PAGE_IN;
     ++web->counts.opened;
     post(page);
-    return true;
 }
 
 static int welcome(web_page* page)
@@ -193,12 +203,13 @@ static int welcome(web_page* page)
     setsockopt(lws_get_socket_fd(page->wsi), SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes);
     lws_get_peer_simple(page->wsi, page->from, sizeof page->from);
     if (web->page_count == DEMO_WEB_PAGES_MAX) {
-        ++web->counts.refused_pages;
-        return close_now(page, CLOSE_FULL, "too many pages are open");
+        refuse_page(page, &web->counts.refused_pages, CLOSE_FULL, "too many pages are open");
+        return 0;
     }
     web->pages[web->page_count++] = page;
     if (web->gate.password == NULL) {
-        return let_in(page) ? 0 : -1;
+        let_in(page);
+        return 0;
     }
     static const char WANTED[] = {PH_FEED_NOTE};
     static const char TEXT[] =
@@ -213,28 +224,26 @@ static int welcome(web_page* page)
     return 0;
 }
 
-static int hear_password(web_page* page, const demo_request* request)
+static void hear_password(web_page* page, const demo_request* request)
 {
     demo_web* web = page->web;
+    uint64_t* refused = &web->counts.refused_passwords;
     const uint64_t now_us = ph_socket_now_us();
     if (request->kind != DEMO_REQUEST_PASSWORD) {
-        ++web->counts.refused_passwords;
-        return close_now(page, CLOSE_PASSWORD_WANTED, "a password is wanted first");
+        refuse_page(page, refused, CLOSE_PASSWORD_WANTED, "a password is wanted first");
+        return;
     }
     switch (demo_gate_try_password(&web->gate, request->word, page->from, now_us)) {
     case DEMO_GATE_RIGHT:
-        return let_in(page) ? 0 : -1;
+        let_in(page);
+        break;
     case DEMO_GATE_WRONG:
-        // Said a little later, so that guessing is slow.
-        ++web->counts.refused_passwords;
-        page->stage = PAGE_LEAVING;
-        page->deadline_us = now_us + WRONG_PASSWORD_US;
-        page->close_code = CLOSE_PASSWORD_WRONG;
-        page->close_text = "wrong password";
-        return 0;
-    default:
-        ++web->counts.refused_passwords;
-        return close_now(page, CLOSE_PASSWORD_WAIT, "too many wrong passwords: wait a little");
+        refuse_page(page, refused, CLOSE_PASSWORD_WRONG, "wrong password");
+        page->deadline_us = now_us + WRONG_PASSWORD_US; // said a little later: guessing is slow
+        break;
+    case DEMO_GATE_WAIT:
+        refuse_page(page, refused, CLOSE_PASSWORD_WAIT, "too many wrong passwords: wait a little");
+        break;
     }
 }
 
@@ -311,93 +320,107 @@ static void obey(web_page* page, const demo_request* request)
     }
 }
 
-static int refuse(web_page* page, const char* text)
+// A page may be mistaken, but not for ever.
+static void refuse_message(web_page* page, const char* text)
 {
-    ++page->web->counts.refused_messages;
     if (++page->refusals > REFUSALS_MAX) {
-        return close_now(page, CLOSE_POLICY, "too many messages that are none");
+        refuse_page(page, &page->web->counts.refused_messages, CLOSE_POLICY,
+                    "too many messages that are none");
+        return;
     }
+    ++page->web->counts.refused_messages;
     note(page, text);
-    return 0;
 }
 
-static int hear_text(web_page* page)
+static void hear_text(web_page* page)
 {
     demo_request request;
     char text[DEMO_REQUEST_SENTENCE_MAX];
     const demo_request_refusal refusal =
         demo_request_read(page->message, page->message_size, &request);
     if (page->stage == PAGE_ASKED) {
-        return hear_password(page, &request);
-    }
-    if (++page->commands > COMMANDS_MAX) {
-        ++page->web->counts.refused_messages;
-        return close_now(page, CLOSE_POLICY, "too many commands a second");
-    }
-    if (refusal != DEMO_REQUEST_OK) {
+        hear_password(page, &request);
+    } else if (++page->commands > COMMANDS_MAX) {
+        refuse_page(page, &page->web->counts.refused_messages, CLOSE_POLICY,
+                    "too many commands a second");
+    } else if (refusal != DEMO_REQUEST_OK) {
         demo_request_explain(refusal, request.kind, text);
-        return refuse(page, text);
+        refuse_message(page, text);
+    } else {
+        obey(page, &request);
     }
-    obey(page, &request);
-    return 0;
 }
 
-static int hear_bytes(web_page* page)
+static void hear_bytes(web_page* page)
 {
     demo_request_ack ack;
+    demo_web_counts* counts = &page->web->counts;
+    const uint8_t* bytes = (const uint8_t*)page->message;
     if (page->stage == PAGE_ASKED) {
-        ++page->web->counts.refused_passwords;
-        return close_now(page, CLOSE_PASSWORD_WANTED, "a password is wanted first");
+        refuse_page(page, &counts->refused_passwords, CLOSE_PASSWORD_WANTED,
+                    "a password is wanted first");
+    } else if (++page->acks > ACKS_MAX) {
+        refuse_page(page, &counts->refused_messages, CLOSE_POLICY, "too many acks a second");
+    } else if (!demo_request_read_ack(bytes, page->message_size, PH_WAY_COUNT, &ack)) {
+        refuse_page(page, &counts->refused_messages, CLOSE_POLICY, "these bytes are no ack");
+    } else {
+        demo_page_take_ack(page->session,
+                           &ack); // a page may still answer for a way that is off by now
     }
-    if (++page->acks > ACKS_MAX) {
-        ++page->web->counts.refused_messages;
-        return close_now(page, CLOSE_POLICY, "too many acks a second");
-    }
-    // A page may still answer for a way that it has just switched off.
-    if (!demo_request_read_ack((const uint8_t*)page->message, page->message_size, PH_WAY_COUNT,
-                               &ack)) {
-        ++page->web->counts.refused_messages;
-        return close_now(page, CLOSE_POLICY, "these bytes are no ack");
-    }
-    demo_page_take_ack(page->session, &ack);
-    return 0;
 }
 
-// A message may come in several parts: they are put together, up to the most that a page says.
-static int hear(web_page* page, const void* bytes, size_t size)
+static void begin_second(web_page* page, uint64_t now_us)
 {
-    if (page->stage == PAGE_LEAVING) {
-        return 0;
-    }
-    if (page->message_size + size > DEMO_REQUEST_SIZE_MAX || ++page->message_parts > PARTS_MAX) {
-        ++page->web->counts.refused_messages;
-        return close_now(page, CLOSE_LONG, "a message has at most 200 bytes");
-    }
-    memcpy(page->message + page->message_size, bytes, size);
-    page->message_size += size;
-    if (!lws_is_final_fragment(page->wsi)) {
-        return 0;
-    }
-    const uint64_t now_us = ph_socket_now_us();
     if (now_us - page->second_us > US_PER_SECOND) {
         page->second_us = now_us;
         page->commands = 0;
         page->acks = 0;
     }
-    const int result = lws_frame_is_binary(page->wsi) ? hear_bytes(page) : hear_text(page);
+}
+
+// A message may come in several parts: they are put together, up to the most that a page says.
+static void hear(web_page* page, const void* bytes, size_t size)
+{
+    if (page->stage == PAGE_LEAVING) {
+        return;
+    }
+    if (page->message_size + size > DEMO_REQUEST_SIZE_MAX || ++page->message_parts > PARTS_MAX) {
+        refuse_page(page, &page->web->counts.refused_messages, CLOSE_LONG,
+                    "a message has at most 200 bytes");
+        return;
+    }
+    memcpy(page->message + page->message_size, bytes, size);
+    page->message_size += size;
+    if (!lws_is_final_fragment(page->wsi)) {
+        return;
+    }
+    begin_second(page, ph_socket_now_us());
+    if (lws_frame_is_binary(page->wsi)) {
+        hear_bytes(page);
+    } else {
+        hear_text(page);
+    }
     page->message_size = 0;
     page->message_parts = 0;
-    return result;
 }
 
 // ---- callbacks of libwebsockets
 
+// @return Not 0: the connection ends.
+static int say_goodbye(web_page* page)
+{
+    if (page->close_code == 0 || ph_socket_now_us() < page->deadline_us) {
+        return 0;
+    }
+    lws_close_reason(page->wsi, (enum lws_close_status)page->close_code,
+                     (uint8_t*)(uintptr_t)page->close_text, strlen(page->close_text));
+    return -1;
+}
+
 static int write_frames(web_page* page)
 {
     if (page->stage == PAGE_LEAVING) {
-        return page->close_code != 0 && ph_socket_now_us() >= page->deadline_us
-                   ? close_now(page, page->close_code, page->close_text)
-                   : 0;
+        return say_goodbye(page);
     }
     while (!demo_outbox_is_empty(&page->outbox)) {
         size_t size = 0;
@@ -428,7 +451,8 @@ static int on_feed(struct lws* wsi, enum lws_callback_reasons reason, void* user
         *page = (web_page){.web = web_of(wsi), .wsi = wsi};
         return welcome(page);
     case LWS_CALLBACK_RECEIVE:
-        return hear(page, in, size);
+        hear(page, in, size);
+        return 0;
     case LWS_CALLBACK_SERVER_WRITEABLE:
         return write_frames(page);
     case LWS_CALLBACK_CLOSED:
@@ -555,10 +579,8 @@ static void check_deadline(web_page* page, uint64_t now_us)
         return;
     }
     if (page->stage == PAGE_ASKED) {
-        ++page->web->counts.refused_passwords;
-        page->stage = PAGE_LEAVING;
-        page->close_code = CLOSE_PASSWORD_WANTED;
-        page->close_text = "the password did not come in time";
+        refuse_page(page, &page->web->counts.refused_passwords, CLOSE_PASSWORD_WANTED,
+                    "the password did not come in time");
     }
     lws_callback_on_writable(page->wsi);
 }
@@ -704,6 +726,7 @@ static bool fill(demo_web* web, ph_fault* fault)
         .callback = on_feed,
         .per_session_data_size = sizeof(web_page),
         .rx_buffer_size = 1024,
+        .tx_packet_size = SEND_BYTES,
     };
     web->need = demo_need_create();
     web->http.files = demo_web_files_create();
