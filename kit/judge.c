@@ -293,6 +293,11 @@ ph_figures_summary ph_judge_second(const ph_judge* judge, int way)
     return ph_figures_summarise(ph_meter_figures(judge->second[way]));
 }
 
+uint64_t ph_judge_second_samples(const ph_judge* judge, int way)
+{
+    return ph_meter_figures(judge->second[way])->error_mm.count;
+}
+
 void ph_judge_clear(ph_judge* judge, int way)
 {
     ph_meter_clear(judge->second[way]);

@@ -55,8 +55,9 @@ void ph_judge_show(ph_judge* judge, uint64_t id, const ph_pose* pose);
 void ph_judge_measure(ph_judge* judge, int way);
 
 ph_figures_summary ph_judge_whole(const ph_judge* judge, int way);
-// Since ph_judge_clear().
+// Since ph_judge_clear(). Samples are those of error_mm: without any, all figures are 0 and mean nothing.
 ph_figures_summary ph_judge_second(const ph_judge* judge, int way);
+uint64_t ph_judge_second_samples(const ph_judge* judge, int way);
 void ph_judge_clear(ph_judge* judge, int way);
 
 #endif

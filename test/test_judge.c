@@ -273,6 +273,9 @@ static void counts_as_many_as_it_has_room_for(void** state)
     }
     ph_judge_measure(judge, 0);
     assert_true(ph_judge_whole(judge, 0).error_mm.mean == 1500.0); // of entities 1 and 2
+    assert_int_equal(ph_judge_second_samples(judge, 0), 2);
+    ph_judge_clear(judge, 0);
+    assert_int_equal(ph_judge_second_samples(judge, 0), 0);
     ph_judge_destroy(judge);
 }
 

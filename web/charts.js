@@ -111,8 +111,9 @@ class Chart {
 
 function line(plot, values, colour, {width = 2, dash = []} = {}) {
     const {context, x, y} = plot;
+    // Where there is no value, there is no line.
     context.beginPath();
-    values.forEach((value, i) => (i === 0 ? context.moveTo(x(i), y(value)) : context.lineTo(x(i), y(value))));
+    values.forEach((value, i) => (i === 0 || Number.isNaN(values[i - 1]) ? context.moveTo(x(i), y(value)) : context.lineTo(x(i), y(value))));
     context.strokeStyle = colour;
     context.lineWidth = width;
     context.lineJoin = "round";
@@ -190,10 +191,10 @@ export class Charts {
         const {windows, count, span, first} = this.#frame();
         const key = this.unit === "mm" ? "error_mm" : "error_mrad";
         const text = value => (this.unit === "mm" ? lengthText(value) : `${digits(value)} mrad`);
-        const means = windows.map(seconds => seconds.map(({figures}) => figures[key].mean));
-        const p95s = windows.map(seconds => seconds.map(({figures}) => figures[key].p95));
+        const means = windows.map(seconds => seconds.map(({figures, samples}) => (samples > 0 ? figures[key].mean : NaN)));
+        const p95s = windows.map(seconds => seconds.map(({figures, samples}) => (samples > 0 ? figures[key].p95 : NaN)));
         // A few seconds at the start, when little is shown yet, must not flatten the rest.
-        const sorted = p95s.flat().sort((a, b) => a - b);
+        const sorted = p95s.flat().filter(value => !Number.isNaN(value)).sort((a, b) => a - b);
         const most = Math.max(1e-3, (sorted[Math.floor(sorted.length * 0.97)] ?? 1) * 1.1);
         const axis = value => (value === 0 ? "0" : text(value).replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, ""));
         const plot = this.#error.begin(colours, {span: this.#last.isWhole ? span : WINDOW_SECONDS, count: this.#last.isWhole ? count : count, most, first, unit: axis});
@@ -209,7 +210,7 @@ export class Charts {
         this.#error.drawCursor(plot, colours);
         const at = this.#error.cursor ?? count - 1;
         this.#error.tell(count === 0 ? "Nothing is measured yet." : `${clock(first + at)}  ${scene.ways.map(({name}, i) =>
-            `${name} ${text(means[i][at] ?? 0)}, p95 ${text(p95s[i][at] ?? 0)}`).join("; ")}`);
+            (Number.isNaN(means[i][at] ?? NaN) ? `${name} –` : `${name} ${text(means[i][at])}, p95 ${text(p95s[i][at])}`)).join("; ")}`);
     }
 
     #drawBudget() {

@@ -6,27 +6,24 @@
  * is in someone's hand. Ids and names are the words of the commands.
  */
 
-const SLIDERS = ["kbps", "loss", "rtt", "jitter", "hz"];
+const SLIDERS = ["loss", "rtt", "jitter", "hz"];
 const HOLD_MS = 1200; // after a change, until the server's word counts again
 
-// The budget goes by factors: 2, 3, 5, 13 ... 200 are equally far from each other as people see it.
+// The budget's slider goes by factors: 2, 5, 13 and 200 are as far apart as people see them.
 const LOG_STEPS = 200;
 
-export function sliderOf(key, value, [low, high]) {
-    return key === "kbps" ? Math.round(LOG_STEPS * Math.log(value / low) / Math.log(high / low)) : value;
+/** Where the budget's slider stands for a value, and the other way. */
+export function sliderOf(value, [low, high]) {
+    return Math.round(LOG_STEPS * Math.log(value / low) / Math.log(high / low));
 }
 
-export function valueOf(key, position, [low, high]) {
-    if (key !== "kbps") {
-        return position;
-    }
+export function valueOf(position, [low, high]) {
     const value = low * (high / low) ** (position / LOG_STEPS);
     return value < 20 ? Math.round(value * 2) / 2 : Math.round(value);
 }
 
 function wordsOf(key, value) {
     switch (key) {
-    case "kbps": return `${value} kbit/s`;
     case "loss": return `${value} %`;
     case "hz": return value === 0 ? "its own" : `${value} Hz`;
     default: return `${value} ms`;
@@ -47,6 +44,7 @@ export class Controls {
         this.onChange = onChange;
         this.values = {};
         SLIDERS.forEach(key => this.#listenSlider(key));
+        this.#listenBudget();
         for (const key of ["source", "scheduler"]) {
             this.#input(key).addEventListener("change", event => this.#say(key, event.target.value));
         }
@@ -65,9 +63,25 @@ export class Controls {
     #listenSlider(key) {
         const slider = this.#input(key);
         slider.addEventListener("input", () => {
-            const value = valueOf(key, slider.valueAsNumber, this.#ranges[key]);
-            this.#tell(key, value);
-            this.#say(key, String(value));
+            this.#tell(key, slider.valueAsNumber);
+            this.#say(key, slider.value);
+        });
+    }
+
+    // By number or by slider. What is typed counts as soon as it is within the range.
+    #listenBudget() {
+        const typed = this.#input("kbps");
+        const slider = this.#input("kbps-slider");
+        slider.addEventListener("input", () => {
+            const value = valueOf(slider.valueAsNumber, this.#ranges.kbps);
+            this.#tell("kbps", value);
+            this.#say("kbps", String(value));
+        });
+        typed.addEventListener("input", () => {
+            if (typed.validity.valid && typed.value !== "") {
+                slider.value = sliderOf(typed.valueAsNumber, this.#ranges.kbps);
+                this.#say("kbps", typed.value);
+            }
         });
     }
 
@@ -108,8 +122,12 @@ export class Controls {
 
     #tell(key, value) {
         const input = this.#input(key);
-        if (SLIDERS.includes(key)) {
-            input.value = sliderOf(key, value, this.#ranges[key]);
+        if (key === "kbps") {
+            input.value = value;
+            this.#input("kbps-slider").value = sliderOf(value, this.#ranges.kbps);
+            this.#input("kbps-slider").setAttribute("aria-valuetext", `${value} kbit/s`);
+        } else if (SLIDERS.includes(key)) {
+            input.value = value;
             input.setAttribute("aria-valuetext", wordsOf(key, value));
             this.#root.querySelector(`output[for="${key}"]`).textContent = wordsOf(key, value);
         } else if (key === "snapshot") {
@@ -125,10 +143,12 @@ export class Controls {
         for (const key of SLIDERS) {
             const [low, high] = this.#ranges[key];
             const slider = this.#input(key);
-            slider.min = key === "kbps" ? 0 : low;
-            slider.max = key === "kbps" ? LOG_STEPS : high;
+            slider.min = low;
+            slider.max = high;
             slider.step = key === "rtt" || key === "jitter" ? 5 : 1;
         }
+        this.#input("kbps-slider").max = LOG_STEPS;
+        [this.#input("kbps").min, this.#input("kbps").max] = this.#ranges.kbps;
         [this.#input("entities").min, this.#input("entities").max] = this.#ranges.entities;
         fill(this.#input("source"), scene.sources ?? [scene.source], name => name.replace(/^scene:/, ""));
         fill(this.#input("scheduler"), ["", ...(scene.schedulers ?? []).filter(name => name !== "")],

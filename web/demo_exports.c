@@ -19,7 +19,7 @@ EXPORT(way_terms)
 void web_way_terms(int way, int slots, int payload_max, uint32_t tick_us, int delay_ms);
 
 // Numbers of the figures of one way; judge.js knows the order.
-enum { FIGURE_COUNT = 16 };
+enum { FIGURE_COUNT = 17 };
 
 EXPORT(judge_open)
 ph_judge* web_judge_open(double rate_hz, uint32_t viewer, int32_t radius_mm, int slots,
@@ -264,7 +264,7 @@ static double* put_spread(double* to, const ph_spread_summary* spread)
     return to + 4;
 }
 
-static const double* put_figures(const ph_figures_summary* figures)
+static const double* put_figures(const ph_figures_summary* figures, uint64_t samples)
 {
     static double numbers[FIGURE_COUNT];
     double* to = put_spread(numbers, &figures->error_mm);
@@ -274,6 +274,7 @@ static const double* put_figures(const ph_figures_summary* figures)
     *to++ = figures->ghost_pct;
     *to++ = figures->jolts_per_min;
     *to++ = figures->join_s;
+    *to = (double)samples;
     return numbers;
 }
 
@@ -281,13 +282,14 @@ static const double* put_figures(const ph_figures_summary* figures)
 const double* web_judge_whole(const ph_judge* judge, int way)
 {
     const ph_figures_summary figures = ph_judge_whole(judge, way);
-    return put_figures(&figures);
+    return put_figures(&figures, 0);
 }
 
-// Since they were last asked for.
+// Since they were last asked for; behind them, of how many samples.
 const double* web_judge_second(ph_judge* judge, int way)
 {
     const ph_figures_summary figures = ph_judge_second(judge, way);
+    const uint64_t samples = ph_judge_second_samples(judge, way);
     ph_judge_clear(judge, way);
-    return put_figures(&figures);
+    return put_figures(&figures, samples);
 }

@@ -15,7 +15,7 @@ import {openClient} from "./ways.js";
 const SPREADS = ["error_mm", "error_mrad", "heading_deg"];
 const SPREAD_KEYS = ["mean", "p50", "p95", "p99"];
 const SINGLES = ["missing_pct", "ghost_pct", "jolts_per_min", "join_s"];
-const FIGURE_COUNT = SPREADS.length * SPREAD_KEYS.length + SINGLES.length;
+const FIGURE_COUNT = SPREADS.length * SPREAD_KEYS.length + SINGLES.length + 1;
 const CAPACITY_LEAST = 1024;
 const SECOND_US = 1e6;
 
@@ -62,7 +62,6 @@ class JudgedWay {
         this.sent = new Bits();
         this.second = new Bits();
         this.seconds = [];
-        this.newest = null;
     }
 }
 
@@ -181,9 +180,8 @@ export class Judge {
 
     #endSecond(time) {
         this.#ways.forEach((way, place) => {
-            const figures = this.#figures(this.#module.judge_second(this.#handle, place));
-            way.newest = {time, figures, bits: way.second, shown: way.shown};
-            way.seconds.push(way.newest);
+            const numbers = this.#numbers(this.#module.judge_second(this.#handle, place));
+            way.seconds.push({time, figures: figuresOf(numbers), samples: numbers.at(-1), bits: way.second, shown: way.shown});
             way.second = new Bits();
             if (way.seconds.length > this.#keptSeconds) {
                 way.seconds.shift();
@@ -191,18 +189,18 @@ export class Judge {
         });
     }
 
-    #figures(place) {
-        return figuresOf(new Float64Array(this.#module.memory.buffer, place, FIGURE_COUNT));
+    #numbers(place) {
+        return new Float64Array(this.#module.memory.buffer, place, FIGURE_COUNT);
     }
 
     /** Figures of the whole run so far, by the keys of `pinhole sim --json`. */
     whole(place) {
         const {sent, received, shown} = this.#ways[place];
-        const figures = this.#figures(this.#module.judge_whole(this.#handle, place));
+        const figures = figuresOf(this.#numbers(this.#module.judge_whole(this.#handle, place)));
         return {...figures, shown, datagrams: sent.datagrams, payload_bytes: sent.payload / 8, received};
     }
 
-    /** [{time, figures, bits, shown}] of each full second, the newest last. */
+    /** [{time, figures, samples, bits, shown}] of each full second, the newest last. Without samples figures mean nothing. */
     seconds(place) {
         return this.#ways[place].seconds;
     }

@@ -361,7 +361,7 @@ class Page {
     }
 
     #tellTheme() {
-        $("theme").textContent = `Theme: ${this.theme?.name ?? "auto"}`;
+        $("theme").textContent = {auto: "Auto", light: "Light", dark: "Dark"}[this.theme?.name ?? "auto"];
         if (this.theme !== undefined) {
             this.panes?.tellLegend(this.theme.colours);
             this.#lastSlow = 0;

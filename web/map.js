@@ -337,10 +337,15 @@ export class MapView {
     // The viewer's own entity: an eye that looks where it heads.
     #drawOwn({show, camera, theme}) {
         const own = show.truth.places.get(show.scene.viewer);
+        const {context} = this;
         if (own === undefined) {
+            context.font = "13px system-ui, sans-serif";
+            context.fillStyle = theme.faint;
+            context.textAlign = "center";
+            context.fillText("The player’s own entity is away: nothing is measured.", camera.width / 2, 24);
+            context.textAlign = "left";
             return;
         }
-        const {context} = this;
         const px = camera.screenX(show.truth.x[own]);
         const py = camera.screenY(show.truth.y[own]);
         context.beginPath();

@@ -87,9 +87,9 @@ class Pane {
     }
 }
 
-/** Means over the last seconds of a timeline; null before the first. */
+/** Means over the last seconds of a timeline in which anything was measured; null when there was none. */
 export function recentOf(seconds, count = RECENT_SECONDS) {
-    const recent = seconds.slice(-count);
+    const recent = seconds.slice(-count).filter(({samples}) => samples > 0);
     if (recent.length === 0) {
         return null;
     }
