@@ -27,7 +27,7 @@ release: ## (default) release build: libraries, examples, program at build/pinho
 demo: ## a world through classic and pinhole, live, in the terminal and on a page; ARGS="--loss 20" passes options
 	@tools/need $(demo_needs)
 	@test -e build/release/page/demo.wasm || rm -f build/release/.configured # what was installed now is looked for again
-	@tools/build release
+	@tools/build release pinhole_program
 	@build/pinhole demo $(ARGS)
 
 check: ## before each commit: all unit tests in one build, layers, golden packets, README; a minute or so

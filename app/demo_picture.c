@@ -44,6 +44,7 @@ typedef struct layout {
 static layout layout_of(const demo_canvas* canvas)
 {
     const bool has_chart = canvas->height >= CHART_HEIGHT_MIN;
+    const int air = has_chart ? 1 : 0; // rows between the parts
     layout to = {
         .width = canvas->width,
         .height = canvas->height,
@@ -51,8 +52,8 @@ static layout layout_of(const demo_canvas* canvas)
         .foot_top = canvas->height - FOOT_ROWS,
         .column_width = (canvas->width - 1) / 2,
     };
-    to.chart_top = has_chart ? to.foot_top - CHART_ROWS - 1 : 0;
-    to.figures_top = (has_chart ? to.chart_top : to.foot_top) - FIGURE_ROWS;
+    to.chart_top = has_chart ? to.foot_top - air - CHART_ROWS - 1 : 0;
+    to.figures_top = (has_chart ? to.chart_top - air : to.foot_top) - FIGURE_ROWS;
     to.map_height = to.figures_top - to.map_top;
     return to;
 }
@@ -138,10 +139,12 @@ static void draw_scale(const demo_map_def* map, demo_canvas* canvas)
              scale_mm < 1000.0 ? "mm" : "m");
     const int end = demo_canvas_text(canvas, x + cells, y, DEMO_STYLE_PLAIN, text);
     if (map->magnified > 1) {
+        char middle[TEXT_MAX];
         char brief[TEXT_MAX];
         snprintf(text, sizeof text, " errors drawn %d times as long", map->magnified);
+        snprintf(middle, sizeof middle, " errors drawn × %d", map->magnified);
         snprintf(brief, sizeof brief, " errors × %d", map->magnified);
-        const char* const texts[] = {text, brief, NULL};
+        const char* const texts[] = {text, middle, brief, NULL};
         const int room = map->area.width - (map->area.width >= LEGEND_WIDTH_MIN ? LEGEND_CELLS : 2);
         demo_canvas_text(canvas, end, y, DEMO_STYLE_FAINT,
                          demo_canvas_fitting(texts, x + room - end));
