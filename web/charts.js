@@ -43,7 +43,7 @@ class Chart {
     #point(event) {
         const box = this.canvas.getBoundingClientRect();
         const share = (event.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
-        this.#move(Math.min(this.count - 1, Math.max(0, Math.round(share * (this.span - 1)) - (this.span - this.count))));
+        this.#move(Math.min(this.count - 1, Math.max(0, Math.round(share * (this.span - 1)) - this.offset)));
     }
 
     #move(cursor) {
@@ -52,7 +52,7 @@ class Chart {
     }
 
     /** Clears it and draws the axes. @returns what places are needed for */
-    begin(colours, {span, count, most, first, unit}) {
+    begin(colours, {span, count, most, first, unit, isWhole}) {
         const ratio = Math.min(2, window.devicePixelRatio || 1);
         const {clientWidth: width, clientHeight: height} = this.canvas;
         if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
@@ -66,7 +66,9 @@ class Chart {
         this.count = count;
         const step = niceStep(most);
         const top = Math.max(step, Math.ceil(most / step) * step);
-        const x = i => LEFT + (span > 1 ? (i + span - count) / (span - 1) : 1) * (width - LEFT - RIGHT);
+        // A window that moves on fills from the right, a whole run from the left.
+        this.offset = isWhole ? 0 : span - count;
+        const x = i => LEFT + (span > 1 ? (i + this.offset) / (span - 1) : 1) * (width - LEFT - RIGHT);
         const y = value => height - BOTTOM - value / top * (height - TOP - BOTTOM);
         context.font = "11px system-ui, sans-serif";
         context.lineWidth = 1;
@@ -159,12 +161,17 @@ export class Charts {
         this.#stackRoot.replaceChildren(...this.#stacks.map(({figure}) => figure));
     }
 
-    /** @param of {scene, colours, timelines (by way), startTime, kbps, until (time; seconds after it are not drawn)} */
-    draw(of) {
+    /**
+     * What is drawn: {scene, colours, names (of properties), timelines (by way), startTime, kbps, until (time; seconds after
+     * it are not drawn), isWhole (a recorded run)}
+     */
+    set(of) {
         this.#last = of;
-        this.#drawError();
-        this.#drawBudget();
-        this.#drawStacks();
+    }
+
+    /** One part of them at a time, so that no frame has to wait for all. */
+    get parts() {
+        return [() => this.#drawError(), () => this.#drawBudget(), () => this.#drawStacks()];
     }
 
     // The part of the timeline that is drawn: a window that moves on, or the whole of a recorded run.
@@ -180,7 +187,7 @@ export class Charts {
         const count = Math.max(0, ...windows.map(seconds => seconds.length));
         const span = isWhole ? Math.max(2, timelines[0].length) : WINDOW_SECONDS;
         const first = count > 0 ? Math.round((windows[0][0].time - startTime) / 1e6) : 0;
-        return {windows, count, span: isWhole ? span : WINDOW_SECONDS, first: Math.max(0, first), isWhole};
+        return {windows, count, span, first: Math.max(0, first), isWhole};
     }
 
     #drawError() {
@@ -188,7 +195,7 @@ export class Charts {
             return;
         }
         const {scene, colours} = this.#last;
-        const {windows, count, span, first} = this.#frame();
+        const {windows, count, span, first, isWhole} = this.#frame();
         const key = this.unit === "mm" ? "error_mm" : "error_mrad";
         const text = value => (this.unit === "mm" ? lengthText(value) : `${digits(value)} mrad`);
         const means = windows.map(seconds => seconds.map(({figures, samples}) => (samples > 0 ? figures[key].mean : NaN)));
@@ -197,14 +204,14 @@ export class Charts {
         const sorted = p95s.flat().filter(value => !Number.isNaN(value)).sort((a, b) => a - b);
         const most = Math.max(1e-3, (sorted[Math.floor(sorted.length * 0.97)] ?? 1) * 1.1);
         const axis = value => (value === 0 ? "0" : text(value).replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, ""));
-        const plot = this.#error.begin(colours, {span: this.#last.isWhole ? span : WINDOW_SECONDS, count: this.#last.isWhole ? count : count, most, first, unit: axis});
+        const plot = this.#error.begin(colours, {span, count, most, first, unit: axis, isWhole});
         plot.context.save();
         plot.context.beginPath();
         plot.context.rect(LEFT, 2, plot.width - LEFT, plot.height - BOTTOM);
         plot.context.clip();
         scene.ways.forEach(({name}, i) => {
-            line(plot, p95s[i], colours.way(name), {width: 1.25, dash: [3, 3]});
-            line(plot, means[i], colours.way(name), {width: 2.25});
+            line(plot, p95s[i], colours.ways[name], {width: 1.25, dash: [3, 3]});
+            line(plot, means[i], colours.ways[name], {width: 2.25});
         });
         plot.context.restore();
         this.#error.drawCursor(plot, colours);
@@ -218,10 +225,10 @@ export class Charts {
             return;
         }
         const {scene, colours, kbps: budget} = this.#last;
-        const {windows, count, span, first} = this.#frame();
+        const {windows, count, span, first, isWhole} = this.#frame();
         const used = windows.map(seconds => seconds.map(({bits}) => bits.wire / 1000));
         const most = Math.max(1, budget ?? 0, ...used.flat()) * 1.05;
-        const plot = this.#budget.begin(colours, {span, count, most, first, unit: value => digits(value).replace(/\.?0+$/, "") || "0"});
+        const plot = this.#budget.begin(colours, {span, count, most, first, unit: value => digits(value).replace(/\.?0+$/, "") || "0", isWhole});
         if (budget > 0) {
             plot.context.strokeStyle = colours.ink;
             plot.context.setLineDash([6, 4]);
@@ -231,7 +238,7 @@ export class Charts {
             plot.context.stroke();
             plot.context.setLineDash([]);
         }
-        scene.ways.forEach(({name}, i) => line(plot, used[i], colours.way(name)));
+        scene.ways.forEach(({name}, i) => line(plot, used[i], colours.ways[name]));
         this.#budget.drawCursor(plot, colours);
         const at = this.#budget.cursor ?? count - 1;
         this.#budget.tell(count === 0 ? "Nothing was sent yet." : `${clock(first + at)}  ${scene.ways.map(({name}, i) =>
@@ -243,11 +250,11 @@ export class Charts {
             return;
         }
         const {scene, colours, names} = this.#last;
-        const {windows, count, span, first} = this.#frame();
+        const {windows, count, span, first, isWhole} = this.#frame();
         const keys = keysOf(windows.flat());
         const most = Math.max(1, ...windows.flat().map(({bits}) => bits.wire / 1000)) * 1.05;
         this.#stacks.forEach(({chart}, place) => {
-            const plot = chart.begin(colours, {span, count, most, first, unit: value => digits(value).replace(/\.?0+$/, "") || "0"});
+            const plot = chart.begin(colours, {span, count, most, first, unit: value => digits(value).replace(/\.?0+$/, "") || "0", isWhole});
             drawStack(plot, windows[place], keys, colours);
             chart.drawCursor(plot, colours);
             const at = chart.cursor ?? count - 1;

@@ -24,9 +24,11 @@ import {Player} from "./player.js";
 import {Replay, bytesOfBase64} from "./replay.js";
 import {Show} from "./show.js";
 import {Theme} from "./theme.js";
+import {digits, lengthText} from "./words.js";
 
 const KEPT_SECONDS = 180;
-const SLOW_MS = 250; // charts, packets and figures are told so often
+const SLOW_MS = 250; // figures and charts are told so often
+const PACKET_MS = 1000;
 const KEPT_FRAMES = 600;
 const ROW = Client.rowLayout;
 
@@ -51,7 +53,7 @@ class Page {
     #player = null;
     #controls = null;
     #lastFrame = 0;
-    #lastSlow = 0;
+    #tasks = [];
     #isAddressDue = false;
     #sentControls = false;
     #asked = new Map(); // controls of the address that the next scene is asked for
@@ -68,6 +70,7 @@ class Page {
         this.charts = new Charts($("charts"));
         this.packets = new Packets($("packet"));
         this.inspector = new Inspector($("entity"), () => this.select(null));
+        this.#tasks = this.#makeTasks();
         this.theme.set(address.get("theme") ?? "auto");
         this.#listenToolbar();
         this.#listenKeys();
@@ -138,6 +141,10 @@ class Page {
             }
         }
         this.isMeasured = true;
+        $("whole").textContent = `The whole run: ${this.scene.ways.map(({name}, place) => {
+            const figures = this.#judge.whole(place);
+            return `${name} ${lengthText(figures.error_mm.mean)}, ${digits(figures.error_mrad.mean)} mrad`;
+        }).join("; ")}`;
     }
 
     // ---- frames
@@ -250,10 +257,7 @@ class Page {
         try {
             this.#advance(now, elapsed);
             this.panes.draw(this.theme.colours);
-            if (now - this.#lastSlow > SLOW_MS) {
-                this.#lastSlow = now;
-                this.#drawSlow();
-            }
+            this.#drawSlow(now);
         } catch (error) {
             this.fail(error);
         }
@@ -283,25 +287,47 @@ class Page {
         return this.scene.ways.map((_, place) => this.#judge.seconds(place).filter(second => second.time <= until));
     }
 
-    #drawSlow() {
-        const names = this.#show.ways[0].client.classes[0]?.properties ?? [];
+    // What changes some times a second: one task in a frame, so that no frame takes long.
+    #drawSlow(now) {
+        const due = this.#tasks.findIndex(task => now - task.last > task.period);
+        if (due >= 0) {
+            const [task] = this.#tasks.splice(due, 1);
+            task.last = now;
+            task.run();
+            this.#tasks.push(task);
+        }
+    }
+
+    #makeTasks() {
+        const task = (period, run) => ({period, run, last: 0});
+        return [
+            task(SLOW_MS, () => this.#drawFigures()),
+            ...this.charts.parts.map(part => task(SLOW_MS, part)),
+            task(PACKET_MS, () => this.packets.draw(this.#show, this.#propertyNames(), this.theme.colours)),
+            task(SLOW_MS, () => this.panes.selected !== null && this.inspector.tell(this.#show, this.panes.selected)),
+            task(SLOW_MS, () => this.#isAddressDue && this.#writeAddress()),
+        ];
+    }
+
+    #drawAllSoon() {
+        this.#tasks.forEach(task => {
+            task.last = 0;
+        });
+    }
+
+    #propertyNames() {
+        return this.#show.ways[0].client.classes[0]?.properties ?? [];
+    }
+
+    #drawFigures() {
         const timelines = this.#timelines();
-        const {colours} = this.theme;
         this.panes.tell(timelines);
         this.headline.tell(timelines, this.#kbps());
-        this.charts.draw({
-            scene: this.scene, colours, names, kbps: this.#kbps(), startTime: this.#judge.startTime,
-            timelines: this.scene.ways.map((_, place) => this.#judge.seconds(place)),
+        this.charts.set({
+            scene: this.scene, colours: this.theme.colours, names: this.#propertyNames(), kbps: this.#kbps(),
+            timelines: this.scene.ways.map((_, place) => this.#judge.seconds(place)), startTime: this.#judge.startTime,
             until: this.#replay?.time, isWhole: this.#replay !== null,
         });
-        this.packets.draw(this.#show, names, colours);
-        if (this.panes.selected !== null) {
-            this.inspector.tell(this.#show, this.panes.selected);
-        }
-        if (this.#isAddressDue) {
-            this.#isAddressDue = false;
-            this.#writeAddress();
-        }
     }
 
     #kbps() {
@@ -364,7 +390,7 @@ class Page {
         $("theme").textContent = {auto: "Auto", light: "Light", dark: "Dark"}[this.theme?.name ?? "auto"];
         if (this.theme !== undefined) {
             this.panes?.tellLegend(this.theme.colours);
-            this.#lastSlow = 0;
+            this.#drawAllSoon();
         }
     }
 
@@ -374,7 +400,7 @@ class Page {
         this.panes.select(id);
         this.inspector.open(id);
         this.#live?.send(`select ${id ?? "none"}`);
-        this.#lastSlow = 0;
+        this.#drawAllSoon();
         this.#isAddressDue = true;
     }
 
@@ -402,7 +428,7 @@ class Page {
                 this.charts.unit = unit;
                 $("error-mm").setAttribute("aria-pressed", String(unit === "mm"));
                 $("error-mrad").setAttribute("aria-pressed", String(unit === "mrad"));
-                this.#lastSlow = 0;
+                this.#drawAllSoon();
             });
         }
         this.#tellToolbar();
@@ -432,6 +458,7 @@ class Page {
     }
 
     #writeAddress() {
+        this.#isAddressDue = false;
         const pairs = [];
         for (const key of CONTROL_KEYS) {
             const value = this.#controls?.values[key];

@@ -109,6 +109,7 @@ class PacketView {
         if (packet === null || this.isHeld && this.packet !== null) {
             return;
         }
+        const isOther = packet !== this.packet || colours !== this.painted;
         if (packet !== this.packet) {
             this.packet = packet;
             this.records = packet.records;
@@ -116,10 +117,13 @@ class PacketView {
             this.#list();
             this.#tell();
         }
-        this.about.textContent = `Sequence ${packet.sequence}, ${packet.payload} bytes and ${packet.overhead} of overhead, ${
+        this.about.textContent = `Packet ${packet.number}, ${packet.payload} bytes and ${packet.overhead} of overhead, ${
             this.records.length} records; ${packet.arrival === null ? "in flight" : `on the way for ${duration((packet.arrival - packet.time) / 1000)}`
         }, ${duration(Math.max(0, time - packet.time) / 1000)} ago`;
-        this.#paint();
+        if (isOther) {
+            this.painted = colours;
+            this.#paint();
+        }
     }
 
     #list() {
@@ -170,12 +174,18 @@ class PacketView {
         this.canvas.height = Math.round(height * ratio);
         const context = this.canvas.getContext("2d");
         context.setTransform(ratio, 0, 0, ratio, 0, 0);
-        const owners = this.#owners();
-        for (let bit = 0; bit < bits; ++bit) {
-            const owner = owners[bit];
-            context.fillStyle = owner === undefined ? this.colours.line : colourOf(this.colours, keyOf(owner.item));
-            context.globalAlpha = this.pointed >= 0 && owner?.record !== this.pointed ? 0.25 : 1;
-            context.fillRect(bit % columns * cell, Math.floor(bit / columns) * cell, cell - GAP, cell - GAP);
+        // One path for each colour.
+        const paths = new Map();
+        this.#owners().slice(0, bits).forEach(({record, item}, bit) => {
+            const key = `${this.pointed >= 0 && record !== this.pointed ? "faint" : "clear"} ${keyOf(item)}`;
+            const path = paths.get(key) ?? paths.set(key, new Path2D()).get(key);
+            path.rect(bit % columns * cell, Math.floor(bit / columns) * cell, cell - GAP, cell - GAP);
+        });
+        for (const [key, path] of paths) {
+            const [strength, meaning] = key.split(" ");
+            context.globalAlpha = strength === "faint" ? 0.25 : 1;
+            context.fillStyle = colourOf(this.colours, meaning);
+            context.fill(path);
         }
         context.globalAlpha = 1;
     }

@@ -23,21 +23,34 @@ class Packet {
         this.values = new Map(); // by "id:property"
     }
 
-    /** Its records: runs of items, each {id, slot, items, bits, isResent}. */
+    /** Its records: runs of items, each {id, slot, items, bits, isResent}. Slots that are passed over belong to what follows. */
     get records() {
         const records = [];
         for (const item of this.items) {
             const last = records.at(-1);
-            if (last === undefined || item.isFirst || item.id !== last.id || (item.id < 0 && item.reason !== last.items[0].reason)) {
-                records.push({id: item.id, slot: item.slot, items: [item], bits: item.bits, isResent: item.isResent});
+            if (last !== undefined && isSkip(last)) {
+                last.id = item.id;
+                last.slot = item.slot;
+                add(last, item);
+            } else if (last === undefined || item.isFirst || item.id !== last.id || item.id < 0 && item.reason !== last.items[0].reason) {
+                records.push(add({id: item.id, slot: item.slot, items: [], bits: 0, isResent: false}, item));
             } else {
-                last.items.push(item);
-                last.bits += item.bits;
-                last.isResent ||= item.isResent;
+                add(last, item);
             }
         }
         return records;
     }
+}
+
+function isSkip({id, items}) {
+    return id < 0 && items.every(item => item.reason === "slot");
+}
+
+function add(record, item) {
+    record.items.push(item);
+    record.bits += item.bits;
+    record.isResent ||= item.isResent;
+    return record;
 }
 
 class ShownWay {
@@ -48,10 +61,15 @@ class ShownWay {
         this.records = new Map(); // id -> its last records, the newest first
         this.properties = new Map(); // id -> {name: value} of what was told: far away not everything is
         this.rows = new Float64Array(0);
+        this.firstSequence = null;
     }
 
+    // Sequences begin anywhere: people count from 1.
     depart(trace) {
-        this.packets.push(new Packet(trace));
+        this.firstSequence ??= trace.sequence;
+        const packet = new Packet(trace);
+        packet.number = (trace.sequence - this.firstSequence >>> 0) + 1;
+        this.packets.push(packet);
         if (this.packets.length > KEPT_PACKETS) {
             this.packets.shift();
         }
@@ -110,7 +128,7 @@ class ShownWay {
                 }
             }
             const kept = this.records.get(record.id) ?? [];
-            kept.unshift({time: packet.arrival, sequence: packet.sequence, ...record, values: packet.values});
+            kept.unshift({time: packet.arrival, number: packet.number, ...record, values: packet.values});
             kept.length = Math.min(kept.length, KEPT_RECORDS);
             this.records.set(record.id, kept);
         }

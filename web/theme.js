@@ -5,6 +5,8 @@
 
 const NAMES = ["auto", "light", "dark"];
 const PROPERTY_COLOURS = 10;
+const WAYS = ["classic", "pinhole", "snapshot"];
+const REASONS = ["overhead", "header", "hello", "eye", "padding", "reserved", "leave", "enter", "slot", "mask", "property"];
 
 /** Colours of the page, by their names in page.css. */
 export class Theme {
@@ -37,6 +39,7 @@ export class Theme {
     #read() {
         const style = getComputedStyle(document.documentElement);
         const colour = name => style.getPropertyValue(`--${name}`).trim();
+        const table = (names, prefix) => Object.fromEntries(names.map(name => [name, colour(prefix + name) || colour("faint")]));
         this.colours = {
             map: colour("map"), ink: colour("ink"), faint: colour("faint"), line: colour("line"), truth: colour("truth"),
             cells: colour("cells"), vision: colour("vision"), select: colour("select"), health: colour("health"),
@@ -44,8 +47,8 @@ export class Theme {
             card: colour("card"), groundAlpha: Number(colour("ground-alpha")),
             steps: [0, 1, 2, 3, 4, 5].map(i => colour(`step-${i}`)),
             values: Array.from({length: PROPERTY_COLOURS}, (_, i) => colour(`value-${i}`)),
-            way: name => colour(name),
-            reason: name => colour(`reason-${name}`) || colour("faint"),
+            ways: table(WAYS, ""),
+            reasons: table(REASONS, "reason-"),
         };
         this.#onChange?.();
     }
@@ -54,5 +57,5 @@ export class Theme {
 /** The colour of a key of Bits.by: a reason, or "property:3". */
 export function colourOf(colours, key) {
     const [reason, property] = key.split(":");
-    return property === undefined ? colours.reason(reason) : colours.values[Number(property) % colours.values.length];
+    return property === undefined ? colours.reasons[reason] : colours.values[Number(property) % colours.values.length];
 }
