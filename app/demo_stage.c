@@ -95,22 +95,6 @@ static bool choose_observers(demo_scene* scene, ph_fault* fault)
                         PH_OBSERVER_SECONDS_MIN);
 }
 
-static void measure_bounds(demo_scene* scene)
-{
-    const ph_recording* recording = scene->material.recording;
-    int32_t* bounds = scene->bounds_mm;
-    bounds[0] = bounds[2] = recording->x_mm[0];
-    bounds[1] = bounds[3] = recording->y_mm[0];
-    for (int row = 1; row < recording->row_count; ++row) {
-        const int32_t x = recording->x_mm[row];
-        const int32_t y = recording->y_mm[row];
-        bounds[0] = x < bounds[0] ? x : bounds[0];
-        bounds[1] = y < bounds[1] ? y : bounds[1];
-        bounds[2] = x > bounds[2] ? x : bounds[2];
-        bounds[3] = y > bounds[3] ? y : bounds[3];
-    }
-}
-
 static bool create_ways(demo_scene* scene, const demo_stage_def* def, ph_fault* fault)
 {
     for (int way = 0; way < PH_WAY_COUNT; ++way) {
@@ -151,7 +135,7 @@ static bool fill_scene(demo_scene* scene, const demo_stage_def* def, ph_fault* f
         !create_ways(scene, def, fault)) {
         return complain(scene->source, fault);
     }
-    measure_bounds(scene);
+    ph_recording_bounds(scene->material.recording, scene->bounds_mm);
     return true;
 }
 

@@ -7,13 +7,18 @@
 #include "command.h"
 #include "scene_help.h"
 #include "sim_options.h"
+#include "sim_page.h"
 #include "sim_report.h"
+#include "web_assets.h"
 
 #include "kit/progress.h"
 #include "kit/sim_clock.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+// How much of the work a page is, in runs.
+enum { PAGE_WORK = 6 };
 
 // Everything that is held while the command runs.
 typedef struct sim_job {
@@ -24,6 +29,8 @@ typedef struct sim_job {
     int trial_count;
     FILE* dump;
     FILE* plot; // of --plot, or NULL
+    FILE* page; // of --page, or NULL
+    long page_size;
     ph_progress progress;
     double start_s;
     int done_count; // trials
@@ -47,6 +54,12 @@ static bool complain(const char* where, const ph_fault* fault)
 static bool complain_file(const char* path)
 {
     fprintf(stderr, "pinhole sim: %s cannot be written. Does its folder exist?\n", path);
+    return false;
+}
+
+static bool complain_full(const char* path)
+{
+    fprintf(stderr, "pinhole sim: %s cannot be written. Is the disk full?\n", path);
     return false;
 }
 
@@ -92,6 +105,14 @@ static bool close_output(FILE** file)
     return done == NULL || fclose(done) == 0;
 }
 
+// Half of it would be mistaken for the whole. What the path names stays: it may be a device.
+static void empty_output(const char* path, FILE** file)
+{
+    close_output(file);
+    *file = fopen(path, "w");
+    close_output(file);
+}
+
 static bool open_rest(sim_job* job)
 {
     const sim_options* options = &job->options;
@@ -104,13 +125,17 @@ static bool open_rest(sim_job* job)
         return complain(options->source, &fault);
     }
     return open_output(options->dump_path, &job->dump) &&
-           open_output(options->plot_path, &job->plot);
+           open_output(options->plot_path, &job->plot) &&
+           open_output(options->page_path, &job->page);
 }
 
 static void close_job(sim_job* job)
 {
     close_output(&job->dump);
     close_output(&job->plot);
+    if (job->page != NULL) {
+        empty_output(job->options.page_path, &job->page);
+    }
     free(job->trials);
     ph_pool_destroy(job->pool);
     ph_sim_material_close(&job->material);
@@ -118,10 +143,16 @@ static void close_job(sim_job* job)
 
 // ---- running
 
+// Runs, and as many more for a page.
+static int work_count(const sim_job* job)
+{
+    return job->trial_count + (job->page != NULL ? PAGE_WORK : 0);
+}
+
 static void show_progress(void* context, double done)
 {
     sim_job* job = context;
-    ph_progress_show(&job->progress, stderr, job->done_count + done, job->trial_count,
+    ph_progress_show(&job->progress, stderr, job->done_count + done, work_count(job),
                      ph_sim_clock_wall_s() - job->start_s);
 }
 
@@ -176,6 +207,12 @@ static bool run_trial(sim_job* job, sim_trial* trial)
     return true;
 }
 
+static bool end_progress(sim_job* job)
+{
+    ph_progress_end(&job->progress, stderr);
+    return true;
+}
+
 static bool run_trials(sim_job* job)
 {
     const sim_options* options = &job->options;
@@ -188,8 +225,7 @@ static bool run_trials(sim_job* job)
             return false;
         }
     }
-    ph_progress_end(&job->progress, stderr);
-    return true;
+    return job->page != NULL || end_progress(job);
 }
 
 // ---- output
@@ -214,6 +250,61 @@ static bool tell(sim_job* job)
     return (close_output(&job->plot) && is_drawn) || complain_file(job->options.plot_path);
 }
 
+// ---- the page
+
+static void show_page_progress(void* context, double done)
+{
+    show_progress(context, PAGE_WORK * done);
+}
+
+// Before the runs, which would be for nothing.
+static bool check_page(const sim_job* job)
+{
+    const char* missing = job->options.page_path != NULL ? web_assets_missing() : NULL;
+    if (missing != NULL) {
+        fprintf(stderr, "pinhole sim: --page: %s.\n", missing);
+    }
+    return missing == NULL;
+}
+
+static bool make_page(sim_job* job)
+{
+    const char* path = job->options.page_path;
+    const sim_page page = {
+        .options = &job->options,
+        .material = &job->material,
+        .pool = job->pool,
+        .file = job->page,
+        .progress = show_page_progress,
+        .context = job,
+    };
+    ph_fault fault = {0};
+    if (path == NULL) {
+        return true;
+    }
+    const bool is_written = sim_page_write(&page, &fault);
+    end_progress(job);
+    if (!is_written) {
+        return complain(path, &fault);
+    }
+    job->page_size = ftell(job->page);
+    if (!close_output(&job->page)) {
+        empty_output(path, &job->page);
+        return complain_full(path);
+    }
+    return true;
+}
+
+static bool tell_page(const sim_job* job)
+{
+    if (job->options.page_path != NULL) {
+        fprintf(job->options.is_json ? stderr : stdout,
+                "\n%s has %.1f MB: open it in a browser, it needs nothing else.\n",
+                job->options.page_path, (double)job->page_size / 1e6);
+    }
+    return true;
+}
+
 int sim_command(int argc, char** argv)
 {
     sim_job job = {0};
@@ -221,7 +312,8 @@ int sim_command(int argc, char** argv)
     if (!sim_options_parse(argc, argv, &job.options, &status)) {
         return status;
     }
-    const bool is_done = open_material(&job) && open_rest(&job) && run_trials(&job) && tell(&job);
+    const bool is_done = check_page(&job) && open_material(&job) && open_rest(&job) &&
+                         run_trials(&job) && make_page(&job) && tell(&job) && tell_page(&job);
     close_job(&job);
     return is_done ? APP_EXIT_OK : APP_EXIT_FAILURE;
 }

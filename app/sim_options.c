@@ -56,6 +56,7 @@ static void print_help(const app_option* table)
         "  pinhole sim crowd.csv.gz --rate 16 --ablate\n"
         "  pinhole sim crowd.csv.gz --rate 16 --compare all --sweep 4,8,13,26,52 --plot error.svg\n"
         "  pinhole sim crowd.csv.gz --rate 16 --dump shown.csv --json > result.json\n"
+        "  pinhole sim scene:town --seconds 30 --page town.html\n"
         "\n"
         "example: pinhole sim scene:town\n");
 }
@@ -215,6 +216,9 @@ static bool check(sim_options* options)
         return complain("--plot draws error over budget: give several budgets, as in '--sweep "
                         "4,8,13,26,52'.");
     }
+    if (options->page_path != NULL && (options->sweep != NULL || options->is_ablated)) {
+        return complain("--page shows one budget: leave --sweep and --ablate out.");
+    }
     if (options->dump_path != NULL &&
         (options->sweep != NULL || options->compared != NULL || options->is_ablated)) {
         return complain("--dump holds what was shown in one run: leave --sweep, --compare and "
@@ -264,7 +268,7 @@ static app_option bare_row(const char* name, const char* summary, const char** t
     return row;
 }
 
-enum { ROW_COUNT = 32 };
+enum { ROW_COUNT = 33 };
 
 static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
 {
@@ -325,6 +329,8 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
                  "FILE"),
         text_row("--plot", "curves of error over budget, as SVG; with --sweep", &o->plot_path,
                  "FILE"),
+        text_row("--page", "a page to open from disk: one viewer's run, classic beside pinhole",
+                 &o->page_path, "FILE"),
         {0},
     };
     memcpy(rows, all, sizeof all);

@@ -19,6 +19,7 @@ typedef struct sim_options {
     const char* schema_path; // NULL: derived
     const char* dump_path;   // NULL: none
     const char* plot_path;
+    const char* page_path;
     const char* show;
     const char* properties;
     const char* sweep;

@@ -110,6 +110,14 @@ bool ph_feed_next(const ph_feed* feed, size_t* at, const uint8_t** frame, size_t
     return true;
 }
 
+void ph_feed_append(ph_feed* feed, const uint8_t* frame, size_t size)
+{
+    feed->begin = feed->size;
+    append_number(feed, size, SIZE_BYTES);
+    append(feed, frame, size);
+    end_frame(feed);
+}
+
 // ---- frames of text
 
 static void take_text(void* context, const char* text, size_t size)
@@ -136,7 +144,8 @@ static void write_ways(ph_json* json, const ph_feed_scene* scene)
     ph_json_open_list(json, "ways");
     for (int i = 0; i < scene->way_count; ++i) {
         ph_json_open(json, NULL);
-        ph_json_text(json, "name", ph_way_name(scene->ways[i]));
+        const char* name = scene->names[i];
+        ph_json_text(json, "name", name != NULL ? name : ph_way_name(scene->ways[i]));
         ph_json_text(json, "profile", ph_way_name(scene->ways[i]));
         ph_json_integer(json, "slots", scene->terms[i].slot_count);
         ph_json_integer(json, "payload_max", scene->terms[i].payload_max);

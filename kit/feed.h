@@ -58,6 +58,9 @@ void ph_feed_clear(ph_feed* feed);
 // One frame after the other: *at is 0 at first. @return False when there is none left.
 bool ph_feed_next(const ph_feed* feed, size_t* at, const uint8_t** frame, size_t* size);
 
+// A frame of another feed.
+void ph_feed_append(ph_feed* feed, const uint8_t* frame, size_t size);
+
 // ---- frames of text
 
 // Begins a frame whose body is one object of JSON, which is open: add its values, then close the frame.
@@ -80,7 +83,8 @@ typedef struct ph_feed_scene {
     int show_delay_ms;
     int32_t bounds_mm[4]; // x0, y0, x1, y1
     bool is_live;
-    // Shown side by side: by place in the feed, as frames count them.
+    // Shown side by side: by place in the feed, as frames count them. A name that is NULL is that of the way.
+    const char* names[PH_WAY_COUNT];
     ph_way ways[PH_WAY_COUNT];
     ph_way_terms terms[PH_WAY_COUNT];
     int way_count;

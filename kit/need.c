@@ -60,9 +60,31 @@ static bool run_once(search* of, ph_sim_def sim, double* error_mrad)
     return true;
 }
 
+static bool note_point(search* of, ph_way way, ph_need_point point)
+{
+    add_point(&of->need->ways[way], point);
+    ++of->done_count;
+    of->need->progress = (double)of->done_count / of->run_count;
+    return true;
+}
+
+// Budgets of a curve are tried from the lowest up: when the last two gave exactly the same, all is sent
+// that there is, and more would not change it.
+static bool is_saturated(const ph_need_way* way, double kbps)
+{
+    const int count = way->point_count;
+    const ph_need_point* last = count > 1 ? &way->curve[count - 1] : NULL;
+    return last != NULL && kbps > last->kbps && last->error_mrad == last[-1].error_mrad;
+}
+
 static bool try_budget(search* of, ph_way way, double kbps, double* error_mrad)
 {
     ph_sim_def sim = of->def->sims[way];
+    const ph_need_way* known = &of->need->ways[way];
+    if (is_saturated(known, kbps)) {
+        *error_mrad = known->curve[known->point_count - 1].error_mrad;
+        return note_point(of, way, (ph_need_point){kbps, *error_mrad});
+    }
     sim.kbps = kbps;
     if (!run_once(of, sim, error_mrad)) {
         return false;
@@ -75,10 +97,7 @@ static bool try_budget(search* of, ph_way way, double kbps, double* error_mrad)
         }
         *error_mrad = fmin(*error_mrad, own_choice_mrad);
     }
-    add_point(&of->need->ways[way], (ph_need_point){kbps, *error_mrad});
-    ++of->done_count;
-    of->need->progress = (double)of->done_count / of->run_count;
-    return true;
+    return note_point(of, way, (ph_need_point){kbps, *error_mrad});
 }
 
 // ---- one way

@@ -49,7 +49,7 @@ typedef struct ph_need_def {
     const struct ph_recording* recording;
     const ph_schema* schema;
     // By way, what is run: the kbps of pinhole is the one that is asked for; that of the others is set
-    // for each run. Dump, seconds and progress of these are not used, and no world stands still.
+    // for each run. Dump and progress of these are not used, and no world stands still.
     ph_sim_def sims[PH_WAY_COUNT];
     bool is_asked[PH_WAY_COUNT]; // of pinhole: whether it shall have a curve
     double low_kbps;

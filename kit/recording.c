@@ -31,6 +31,20 @@ void ph_recording_destroy(ph_recording* recording)
     free(recording);
 }
 
+void ph_recording_bounds(const ph_recording* recording, int32_t bounds_mm[4])
+{
+    bounds_mm[0] = bounds_mm[2] = recording->x_mm[0];
+    bounds_mm[1] = bounds_mm[3] = recording->y_mm[0];
+    for (int row = 1; row < recording->row_count; ++row) {
+        const int32_t x = recording->x_mm[row];
+        const int32_t y = recording->y_mm[row];
+        bounds_mm[0] = x < bounds_mm[0] ? x : bounds_mm[0];
+        bounds_mm[1] = y < bounds_mm[1] ? y : bounds_mm[1];
+        bounds_mm[2] = x > bounds_mm[2] ? x : bounds_mm[2];
+        bounds_mm[3] = y > bounds_mm[3] ? y : bounds_mm[3];
+    }
+}
+
 int ph_recording_row(const ph_recording* recording, int entity, int tick)
 {
     PH_ASSERT(entity >= 0 && entity < recording->entity_count);

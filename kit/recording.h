@@ -66,6 +66,9 @@ typedef struct ph_recording {
 
 void ph_recording_destroy(ph_recording* recording); // NULL is allowed
 
+// Of all that ever happens: x0, y0, x1, y1.
+void ph_recording_bounds(const ph_recording* recording, int32_t bounds_mm[4]);
+
 // The row of an entity at a tick, -1 when it is absent. Any tick may be asked for.
 int ph_recording_row(const ph_recording* recording, int entity, int tick);
 

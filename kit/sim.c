@@ -7,6 +7,7 @@
 #include "kit/sim.h"
 
 #include "kit/observers.h"
+#include "kit/sim_capture.h"
 #include "kit/sim_dump.h"
 #include "kit/sim_session.h"
 
@@ -64,6 +65,9 @@ static bool fill_run(run* of, const ph_schema* schema, const int* entities)
         of->sessions[i] = ph_sim_session_create(of->stage, entities[i], of->is_measured);
         if (of->sessions[i] == NULL) {
             return ph_fault_set_memory(of->fault);
+        }
+        if (i == 0 && of->is_measured && of->def->capture != NULL) {
+            ph_sim_session_set_capture(of->sessions[i], of->def->capture);
         }
     }
     return of->sessions != NULL || ph_fault_set_memory(of->fault);
@@ -191,7 +195,11 @@ static bool run_measured(run* of, ph_sim_result* result)
     if (is_dumped && fputs(PH_SIM_DUMP_HEAD, of->def->dump) == EOF) {
         return ph_fault_set(of->fault, 0, 0, "the dump cannot be written; is the disk full?");
     }
-    return play(of, tick_count_of(of), is_dumped) && collect(of, result);
+    if (!play(of, tick_count_of(of), is_dumped) || !collect(of, result)) {
+        return false;
+    }
+    const bool is_captured = of->def->capture == NULL || !of->def->capture->feed.is_failed;
+    return is_captured || ph_fault_set_memory(of->fault);
 }
 
 // ---- the second run

@@ -78,6 +78,8 @@ typedef struct ph_sim_def {
     // Leaves out the second run: `converged` is false then. For tests and demos.
     bool skips_standstill;
     FILE* dump; // NULL: none
+    // Gets what the first viewer of the measured run was sent (kit/sim_capture.h). NULL: not wanted.
+    struct ph_sim_capture* capture;
     // Set to true by another thread: the run fails soon. NULL: it is never cancelled.
     const atomic_bool* is_cancelled;
     // Called now and then with the share of the work that is done, 0..1. NULL: not called.

@@ -8,6 +8,7 @@
 #include "kit/budget.h"
 #include "kit/sim_line.h"
 #include "kit/meter.h"
+#include "kit/sim_capture.h"
 #include "kit/sim_clock.h"
 #include "kit/sim_dump.h"
 #include "kit/sim_equality.h"
@@ -53,6 +54,7 @@ struct ph_sim_session {
     ph_sim_line line;      // which the link down leads through
     ph_way_sender* sender; // NULL before the viewer is connected
     ph_way_client* client;
+    ph_sim_capture* capture; // or NULL
     ph_meter* meter;
     ph_meter* second_meter; // of the present second, when the def asks for seconds
     ph_sim_wire wire;
@@ -112,6 +114,8 @@ ph_sim_session* ph_sim_session_create(const ph_sim_stage* stage, int entity, boo
     session->entity = entity;
     session->last_tick = stage->recording->spans[last_span].end_tick - 1;
     session->is_measured = is_measured;
+    ph_rng rng = stream_of(session);
+    session->clock_offset_us = ph_rng_below(&rng, OFFSET_MAX_US);
     if (!create_parts(session)) {
         ph_sim_session_destroy(session);
         return NULL;
@@ -136,6 +140,70 @@ void ph_sim_session_destroy(ph_sim_session* session)
     free(session);
 }
 
+// ---- what is kept for a page
+
+static uint64_t client_time_us(const ph_sim_session* session, uint64_t now_us)
+{
+    const double drifted_us = (double)now_us * session->stage->def->drift;
+    return now_us + session->clock_offset_us + (uint64_t)(int64_t)drifted_us;
+}
+
+void ph_sim_session_set_capture(ph_sim_session* session, ph_sim_capture* capture)
+{
+    session->capture = capture;
+    capture->viewer = session->stage->recording->id[session->entity];
+    capture->tick_us = session->stage->tick_us;
+}
+
+static bool is_captured(const ph_sim_session* session)
+{
+    return session->capture != NULL && ph_sim_capture_goes_on(session->capture);
+}
+
+// The truth is told from the first tick on: what is missing or gone is judged by what was before.
+static void capture_truth(const ph_sim_session* session)
+{
+    if (!is_captured(session) || session->capture->place != 0) {
+        return;
+    }
+    const ph_feed_truth truth = {
+        .time_us = client_time_us(session, ph_sim_stage_now_us(session->stage)),
+        .tick = (uint32_t)session->stage->tick,
+        .source = session->stage->source,
+        .eye = session->entity,
+    };
+    ph_feed_write_truth(&session->capture->feed, &truth);
+}
+
+static void capture_trace(void* context, const ph_packet_trace* trace)
+{
+    const ph_sim_session* session = context;
+    if (is_captured(session)) {
+        ph_feed_write_trace(&session->capture->feed, session->capture->place,
+                            client_time_us(session, trace->now_us), trace);
+    }
+}
+
+static void capture_datagram(const ph_sim_session* session, uint64_t at_us, const void* bytes,
+                             size_t size)
+{
+    if (is_captured(session)) {
+        ph_feed_write_datagram(&session->capture->feed, session->capture->place,
+                               client_time_us(session, at_us), bytes, size);
+    }
+}
+
+static bool capture_ends(ph_sim_session* session, const ph_way_client_def* client)
+{
+    if (session->capture == NULL) {
+        return true;
+    }
+    session->capture->way = client->way;
+    session->capture->terms = client->terms;
+    session->capture->show_delay_ms = client->show_delay_ms;
+    return ph_way_sender_set_trace(session->sender, capture_trace, session) == PH_OK;
+}
+
 // ---- coming and going
 
 static int bits_per_second(const ph_sim_def* def)
@@ -157,7 +225,7 @@ static ph_result add_viewer(ph_sim_session* session)
     const ph_sim_stage* stage = session->stage;
     const ph_sim_def* asked = stage->def;
     ph_rng rng = stream_of(session);
-    session->clock_offset_us = ph_rng_below(&rng, OFFSET_MAX_US);
+    ph_rng_below(&rng, OFFSET_MAX_US); // that was the clock
     ph_viewer_def def = ph_viewer_def_default();
     def.entity = stage->source->entity_id[session->entity];
     def.radius_mm = (int32_t)(asked->radius_m * 1000.0);
@@ -215,7 +283,7 @@ static bool create_ends(ph_sim_session* session)
         .show_delay_ms = stage->def->is_delayed ? SHOW_DELAY_MS : 0,
     };
     session->client = ph_way_client_create(&client);
-    return session->client != NULL;
+    return session->client != NULL && capture_ends(session, &client);
 }
 
 static bool connect_viewer(ph_sim_session* session, ph_fault* fault)
@@ -290,12 +358,6 @@ bool ph_sim_session_attend(ph_sim_session* session, ph_fault* fault)
 }
 
 // ---- bytes
-
-static uint64_t client_time_us(const ph_sim_session* session, uint64_t now_us)
-{
-    const double drifted_us = (double)now_us * session->stage->def->drift;
-    return now_us + session->clock_offset_us + (uint64_t)(int64_t)drifted_us;
-}
 
 typedef struct departure {
     ph_sim_session* session;
@@ -374,6 +436,7 @@ static void receive_until(ph_sim_session* session, uint64_t end_us)
         }
         if (arrival_us <= due_us) {
             const size_t size = ph_link_receive(session->down, at_us, bytes, sizeof bytes);
+            capture_datagram(session, at_us, bytes, size);
             ph_way_client_receive(session->client, client_time_us(session, at_us), bytes, size);
         }
         answer(session, at_us);
@@ -412,6 +475,7 @@ static void write_rows(ph_sim_session* session)
 
 static void measure(ph_sim_session* session, uint64_t now_us)
 {
+    capture_truth(session);
     ph_way_client_advance(session->client, client_time_us(session, now_us));
     ph_sim_screen_look(&session->screen, session->client);
     if (!session->is_there) {
@@ -432,7 +496,11 @@ static void measure(ph_sim_session* session, uint64_t now_us)
 void ph_sim_session_step(ph_sim_session* session)
 {
     const ph_sim_stage* stage = session->stage;
-    if (!session->is_connected || session->is_over) {
+    if (session->is_over) {
+        return;
+    }
+    if (!session->is_connected) {
+        capture_truth(session);
         return;
     }
     const uint64_t now_us = ph_sim_stage_now_us(stage);

@@ -17,6 +17,9 @@ typedef struct ph_sim_session ph_sim_session;
 ph_sim_session* ph_sim_session_create(const ph_sim_stage* stage, int entity, bool is_measured);
 void ph_sim_session_destroy(ph_sim_session* session); // NULL is allowed
 
+// Before the first tick: what it is sent goes there, too.
+void ph_sim_session_set_capture(ph_sim_session* session, struct ph_sim_capture* capture);
+
 // Between put and tick of the world, on one thread: connects when the entity is there for the first
 // time, takes the eye with it when it comes back.
 // @return False with *fault filled.

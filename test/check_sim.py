@@ -10,11 +10,14 @@ clients that end up equal to the world, the same result with any number of threa
 recompute.py arrives at the same figures from the dump. How good the figures are is not asked.
 """
 
+import base64
+import gzip
 import json
 import math
 import pathlib
 import random
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -336,6 +339,8 @@ def check_mistakes(recording, folder):
         ((recording, "--plot", folder / "a.svg"), 2, ["--sweep"]),
         ((recording, "--dump", folder / "a.csv", "--sweep", "4,8"), 2, ["leave"]),
         ((recording, "--dump", folder / "no" / "a.csv"), 1, ["folder"]),
+        ((recording, "--page", folder / "no" / "a.html"), 1, ["folder"]),
+        ((recording, "--page", folder / "a.html", "--sweep", "4,8"), 2, ["one budget", "leave"]),
         ((recording, "--sweep", "4,8", "--plot", folder / "no" / "a.svg"), 1, ["folder"]),
         ((recording, "--rate", "0.5"), 1, ["1 to 1000 ticks per second"]),
         (("scene:wander", "--rate", "0.5"), 1, ["1 to 1000 ticks per second"]),
@@ -349,6 +354,88 @@ def check_mistakes(recording, folder):
         code, output, errors = run(*arguments)
         said = code == exit_code and output == "" and all(word in errors for word in words)
         expect(said, f"mistake {' '.join(map(str, arguments[1:] or arguments))}: {errors.strip()}")
+
+
+# ---- a page, read back by docs/wire_feed.md ---------------------------------------------------------
+
+
+def read_feed(html):
+    """Frames of the feed that a page has inside, as (kind, body)."""
+    packed = [text for text in re.findall(r"[A-Za-z0-9+/]{1000,}={0,2}", html) if text.startswith("H4sI")]
+    expect(len(packed) == 1, "the page has one feed inside")
+    feed = gzip.decompress(base64.b64decode(packed[0]))
+    frames, at = [], 0
+    while at < len(feed):
+        size, = struct.unpack_from("<I", feed, at)
+        frames.append((feed[at + 4], feed[at + 5:at + 4 + size]))
+        at += 4 + size
+    expect(at == len(feed), "the feed ends with its last frame")
+    return frames
+
+
+def check_times(frames):
+    """Datagrams and traces in the order of their times, those of a tick before its truth."""
+    times = [struct.unpack_from("<Q", body, 0 if kind == 2 else 1)[0] for kind, body in frames if kind in (2, 3, 4)]
+    expect(times == sorted(times), "frames are in the order of their times")
+
+
+def check_traces(frames, ways):
+    """Every bit of every datagram has its item."""
+    sums = [0] * len(ways)
+    for kind, body in frames:
+        if kind == 4:
+            way, _, _, payload, overhead, count = struct.unpack_from("<BQIHHH", body)
+            items = [struct.unpack_from("<BBHIIB", body, 19 + 13 * i) for i in range(count)]
+            exact = sum(item[4] for item in items) == 2048 * payload and len(body) == 19 + 13 * count and overhead == 48
+            if not exact:
+                return expect(False, f"the items of a datagram of {ways[way]} sum to its payload")
+            sums[way] += payload
+    expect(all(sums), f"every way was sent something: {sums}")
+    return sums
+
+
+def check_page(recording, folder):
+    page = folder / "page.html"
+    arguments = (recording, "--viewers", 1, "--seconds", 12, "--compare", "all", "--page", page)
+    code, output, errors = run(*arguments, "--json")
+    if "built without the page" in errors:
+        expect(code == 1 and "WebAssembly" in errors, f"--page says why there is none: {errors}")
+        return
+    expect(code == 0 and re.search(r"page.html has \d+\.\d MB", errors), f"--page says how large it is: {errors}")
+    result = json.loads(output)
+    html = page.read_text()
+    expect(not re.search(r"""(src|href)=["']?(https?:)?//""", html), "the page loads nothing from elsewhere")
+    frames = read_feed(html)
+    kinds = [kind for kind, _ in frames]
+    scene = json.loads(frames[0][1])
+    ways = [way["name"] for way in scene["ways"]]
+    expect(kinds[0] == 1 and ways == ["classic", "pinhole", "snapshot"], f"the scene is first, with all ways: {ways}")
+    expect(scene["schema"] == result["pinhole"]["schema"] and scene["controls"]["kbps"] == 13, "the scene is that of the run")
+    expect(kinds.count(2) == 12 * RATE, "every tick of the truth is in it")
+    check_times(frames)
+    sums = check_traces(frames, ways)
+    wire = [result[way]["wire_kbps_mean"] * 12 * 1000 / 8 for way in ways]
+    counts = [sum(1 for kind, body in frames if kind == 4 and body[0] == way) for way in range(3)]
+    expect(all(abs(sums[i] + 48 * counts[i] - wire[i]) < 1 for i in range(3)), "what was sent is what the run counted")
+    need = json.loads(frames[kinds.index(7)][1])
+    expect(need["is_done"] and need["kbps"] == 13, "which budget is needed was asked to the end")
+    for way in need["ways"]:
+        expect(len(way["curve"]) > 8 and all(a < b for (a, _), (b, _) in zip(way["curve"], way["curve"][1:])), f"the curve of {way['name']}")
+        found = way["needs_kbps"] is None or any(point[0] == way["needs_kbps"] for point in way["curve"])
+        expect(found and (way["needs_kbps"] is None) == ("beyond_kbps" in way), f"what {way['name']} needs is on its curve")
+    check_page_of_two(recording, page)
+
+
+def check_page_of_two(recording, page):
+    """Classic and pinhole stand side by side whatever is run; a page that cannot be written says so."""
+    code, output, _ = run(recording, "--viewers", 1, "--seconds", 12, "--profile", "classic", "--kbps", 0, "--page", page)
+    frames = read_feed(page.read_text())
+    ways = [way["name"] for way in json.loads(frames[0][1])["ways"]]
+    expect(code == 0 and "page.html has" in output and ways == ["classic", "pinhole"], f"classic beside pinhole: {ways}")
+    expect(all(kind != 7 for kind, _ in frames), "without a budget none is asked for")
+    if pathlib.Path("/dev/full").exists():
+        code, output, errors = run(recording, "--viewers", 1, "--seconds", 12, "--page", "/dev/full", "--kbps", 0)
+        expect(code == 1 and "disk" in errors and pathlib.Path("/dev/full").exists(), f"a full disk is said so: {errors}")
 
 
 def main():
@@ -370,6 +457,7 @@ def main():
         check_ablation(recording)
         check_texts(recording)
         check_mistakes(recording, folder)
+        check_page(recording, folder)
     print(f"sim: {len(complaints)} complaints")
     return 1 if complaints else 0
 
