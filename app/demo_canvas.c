@@ -248,7 +248,7 @@ void demo_canvas_line(demo_canvas* canvas, const demo_rect* within, const int fr
 
 void demo_canvas_bar(demo_canvas* canvas, int x, int y, int width, double share, demo_style style)
 {
-    const double held = share < 0.0 ? 0.0 : share > 1.0 ? 1.0 : share;
+    const double held = share > 1.0 ? 1.0 : share > 0.0 ? share : 0.0; // of NaN 0
     const int halves = (int)(held * 2.0 * width + 0.5);
     for (int i = 0; 2 * i < halves && i < width; ++i) {
         demo_canvas_put(canvas, x + i, y, style, halves - 2 * i >= 2 ? HEAVY_LINE : HEAVY_HALF);

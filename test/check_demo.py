@@ -87,6 +87,9 @@ def check_mistakes():
     ):
         status, output, errors = run(*arguments, *SMALL)
         expect(status == code and hint in errors and not output, f"demo {arguments}: exit {status}, says {errors!r}")
+    status, output, errors = run("--listen", "0.0.0.0", "--seconds", "1")
+    expect(status == 1 and ("--password" in errors or "libwebsockets" in errors) and not output,
+           f"a page for the whole network without a password: exit {status}, says {errors!r}")
 
 
 def check_interrupt():
@@ -212,17 +215,17 @@ class Terminal:
     def press(self, keys):
         os.write(self.master, keys.encode())
 
-    def end(self, what):
+    def end(self, what, status=0):
         """After something has asked it to end: the screen is given back, and what was measured is printed."""
         while self.process.poll() is None:
             self.read(0.05)
         while self.read(0.05):
             pass
         screen = self.screen
-        expect(self.process.returncode == 0, f"{what}: exit {self.process.returncode}")
+        expect(self.process.returncode == status, f"{what}: exit {self.process.returncode}")
         expect(not screen.is_alternate and screen.has_cursor, f"{what}: the screen is not given back")
         expect(termios.tcgetattr(self.slave) == self.before, f"{what}: the terminal's settings are not as before")
-        expect("No datagram was over the budget" in screen.after, f"{what}: no summary, but {screen.after!r}")
+        expect(status or "No datagram was over the budget" in screen.after, f"{what}: no summary, but {screen.after!r}")
         os.close(self.master)
         os.close(self.slave)
 
@@ -281,6 +284,27 @@ def check_resize():
     terminal.end("SIGTERM")
 
 
+def check_suspend():
+    """Ctrl-Z gives the screen back, and whatever wakes the demo takes it again."""
+    terminal = Terminal(80, 24)
+    terminal.wait_for(has_figures, "figures")
+    terminal.press("\x1a")
+    terminal.wait_for(lambda screen: not screen.is_alternate and screen.has_cursor, "the shell's screen")
+    os.waitpid(terminal.process.pid, os.WUNTRACED)
+    expect(termios.tcgetattr(terminal.slave) == terminal.before, "Ctrl-Z: the terminal's settings are not as before")
+    terminal.process.send_signal(signal.SIGCONT)
+    terminal.wait_for(lambda screen: screen.is_alternate and has_figures(screen), "the demo's screen")
+    terminal.press("q")
+    terminal.end("q after Ctrl-Z")
+
+
+def check_crash():
+    terminal = Terminal(80, 24)
+    terminal.wait_for(has_figures, "figures")
+    terminal.process.send_signal(signal.SIGSEGV)
+    terminal.end("a crash", status=-signal.SIGSEGV)
+
+
 def check_colours():
     for environment, is_right, what in (
         ({"NO_COLOR": "1"}, lambda styles: not any("3" in style for style in styles), "NO_COLOR"),
@@ -297,7 +321,8 @@ def check_colours():
 
 
 CHECKS = {"pipe": check_pipe, "recording": check_recording, "mistakes": check_mistakes, "interrupt": check_interrupt,
-          "sizes": check_sizes, "keys": check_keys, "resize": check_resize, "colours": check_colours}
+          "sizes": check_sizes, "keys": check_keys, "resize": check_resize, "suspend": check_suspend,
+          "crash": check_crash, "colours": check_colours}
 
 
 def main():
