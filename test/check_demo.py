@@ -217,8 +217,11 @@ class Terminal:
 
     def end(self, what, status=0):
         """After something has asked it to end: the screen is given back, and what was measured is printed."""
+        last = time.monotonic() + PATIENCE_S
         while self.process.poll() is None:
             self.read(0.05)
+            if time.monotonic() > last:
+                self.process.kill()
         while self.read(0.05):
             pass
         screen = self.screen
