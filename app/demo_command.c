@@ -295,6 +295,9 @@ static void tell_pages(demo* of)
 
 static bool tick(demo* of, ph_fault* fault)
 {
+    if (of->web != NULL) {
+        demo_web_finish(of->web);
+    }
     if (!demo_stage_put(of->stage, fault) || !demo_players_attend(of->players, fault) ||
         (of->web != NULL && !demo_web_attend(of->web, fault))) {
         return false;

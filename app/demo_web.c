@@ -26,13 +26,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #define PROTOCOL "pinhole-feed-1"
 #define STATE_US UINT64_C(250000)
 #define PASSWORD_US UINT64_C(5000000)
 #define WRONG_PASSWORD_US UINT64_C(500000)
 #define US_PER_SECOND UINT64_C(1000000)
-#define AGAIN_US 1000
+#define LEAST_SLEEP_US UINT64_C(1000)
 
 _Static_assert(LWS_PRE <= DEMO_OUTBOX_GAP, "a head fits before each frame");
 
@@ -69,6 +70,7 @@ typedef struct web_page {
     demo_web* web;
     struct lws* wsi;
     page_stage stage;
+    bool is_owed; // the last tick
     demo_page* session;
     demo_outbox outbox;
     char message[DEMO_REQUEST_SIZE_MAX + 1]; // that is coming in
@@ -100,6 +102,7 @@ struct demo_web {
     demo_web_counts counts;
     web_page* pages[DEMO_WEB_PAGES_MAX];
     int page_count;
+    int owed_count;       // of these, from the front: those that may be owed the last tick
     uint64_t page_number; // of the last one that was let in
     uint64_t state_us;    // the next frames STATE are due
     bool is_disturbed;    // a page changed what the next tick depends on
@@ -253,6 +256,7 @@ static void forget(web_page* page)
     for (int i = 0; i < web->page_count; ++i) {
         if (web->pages[i] == page) {
             web->pages[i] = web->pages[--web->page_count];
+            web->owed_count = web->page_count; // all are looked at again
         }
     }
     if (page->session != NULL) {
@@ -287,11 +291,22 @@ static void change_scene(web_page* page, const char* source, int entities)
     note_others(page, "Another page changed the scene.");
 }
 
+// A page is sent the last tick.
+static void pay_tick(web_page* page)
+{
+    if (page->is_owed && page->stage == PAGE_IN) {
+        demo_page_tick(page->session);
+        post(page);
+    }
+    page->is_owed = false;
+}
+
 static void obey(web_page* page, const demo_request* request)
 {
     demo_web* web = page->web;
     demo_stage* stage = web->def.stage;
     ph_fault fault = {0};
+    pay_tick(page); // what changes, changes after it
     ++web->counts.commands;
     if (demo_page_apply(page->session, request)) {
         if (!demo_page_renew(page->session, &fault)) {
@@ -598,7 +613,7 @@ static void keep_time(demo_web* web, uint64_t now_us, uint64_t* next_us)
     for (int i = 0; i < web->page_count; ++i) {
         web_page* page = web->pages[i];
         check_deadline(page, now_us);
-        if (page->stage != PAGE_IN) {
+        if (page->stage != PAGE_IN || page->is_owed) {
             continue;
         }
         demo_page_advance(page->session, demo_us);
@@ -608,12 +623,39 @@ static void keep_time(demo_web* web, uint64_t now_us, uint64_t* next_us)
     }
 }
 
+// The pages' share of the last tick, until this real time; at least one page. Many pages take longer than players,
+// whose datagrams come meanwhile, should wait.
+static void work_off(demo_web* web, uint64_t end_us)
+{
+    while (web->owed_count > 0) {
+        pay_tick(web->pages[--web->owed_count]);
+        if (ph_socket_now_us() >= end_us) {
+            return;
+        }
+    }
+}
+
 // It ends lws_service(), where that sleeps already. Where it does not yet, it would sleep without an alarm: so there is
 // another one soon.
 static void wake(lws_sorted_usec_list_t* alarm)
 {
     demo_web* web = lws_container_of(alarm, demo_web, alarm);
-    lws_sul_schedule(web->context, 0, alarm, wake, AGAIN_US);
+    lws_sul_schedule(web->context, 0, alarm, wake, (lws_usec_t)LEAST_SLEEP_US);
+}
+
+// libwebsockets sleeps whole milliseconds, and does not for what is left of one.
+static bool sleep_and_serve(demo_web* web, uint64_t sleep_us)
+{
+    if (sleep_us >= LEAST_SLEEP_US) {
+        lws_sul_schedule(web->context, 0, &web->alarm, wake, (lws_usec_t)sleep_us);
+        return lws_service(web->context, 0) >= 0;
+    }
+    const struct timespec rest = {.tv_nsec = (long)sleep_us * 1000};
+    const bool is_well = lws_service(web->context, -1) >= 0;
+    if (sleep_us > 0) {
+        nanosleep(&rest, NULL);
+    }
+    return is_well;
 }
 
 void demo_web_serve(demo_web* web, uint64_t wait_us)
@@ -621,18 +663,21 @@ void demo_web_serve(demo_web* web, uint64_t wait_us)
     const uint64_t start_us = ph_socket_now_us();
     const uint64_t end_us = start_us + (wait_us < US_PER_SECOND ? wait_us : US_PER_SECOND);
     uint64_t now_us = start_us;
+    bool is_well = true;
     web->is_disturbed = false;
     do {
         uint64_t next_us = end_us;
-        keep_time(web, now_us, &next_us);
-        if (next_us > now_us) {
-            lws_sul_schedule(web->context, 0, &web->alarm, wake, (lws_usec_t)(next_us - now_us));
-        }
-        if (lws_service(web->context, next_us > now_us ? 0 : -1) < 0) {
-            return;
-        }
+        work_off(web, end_us);
         now_us = ph_socket_now_us();
-    } while (now_us < end_us && !web->is_disturbed);
+        keep_time(web, now_us, &next_us);
+        is_well = sleep_and_serve(web, next_us > now_us ? next_us - now_us : 0);
+        now_us = ph_socket_now_us();
+    } while (is_well && now_us < end_us && !web->is_disturbed);
+}
+
+void demo_web_finish(demo_web* web)
+{
+    work_off(web, UINT64_MAX);
 }
 
 bool demo_web_attend(demo_web* web, ph_fault* fault)
@@ -672,11 +717,9 @@ void demo_web_tick(demo_web* web)
         if (page->stage == PAGE_IN) {
             check_reader(page, now_us);
         }
-        if (page->stage == PAGE_IN) {
-            demo_page_tick(page->session);
-            post(page);
-        }
+        page->is_owed = page->stage == PAGE_IN;
     }
+    web->owed_count = web->page_count;
 }
 
 void demo_web_set_players(demo_web* web, const demo_web_player* players, int count)

@@ -5,11 +5,12 @@
 // worlds of the stage (demo_page_session.h). One thread, the stage's; only the sweep behind "classic needs N kbit/s"
 // has a thread of its own.
 //
-//     demo_web_serve(web, wait_us);     between ticks
+//     demo_web_serve(web, wait_us);     between ticks; pages are sent to
+//     demo_web_finish(web);             what is left of that
 //     demo_stage_put(stage, &fault);
-//     demo_web_attend(web);             viewers come and go
+//     demo_web_attend(web, &fault);     viewers come and go
 //     demo_stage_tick(stage);
-//     demo_web_tick(web);               they are sent to
+//     demo_web_tick(web);
 //
 // Who may connect is decided in demo_gate.h. No page can make the demo wait: what is to be sent lies in a queue of
 // bounded size, and a page that does not read it is dropped.
@@ -55,8 +56,11 @@ void demo_web_serve(demo_web* web, uint64_t wait_us);
 // no viewer; the demo is over.
 bool demo_web_attend(demo_web* web, ph_fault* fault);
 
-// After demo_stage_tick().
+// After demo_stage_tick(): all pages are to be sent this tick, a few at a time while demo_web_serve() runs.
 void demo_web_tick(demo_web* web);
+
+// Before demo_stage_put(): those that were not yet are.
+void demo_web_finish(demo_web* web);
 
 // The native players over UDP, as they did in the last seconds: pages are told four times a second. NaN: not measured.
 typedef struct demo_web_player {

@@ -45,6 +45,11 @@ void demo_web_tick(demo_web* web)
     (void)web;
 }
 
+void demo_web_finish(demo_web* web)
+{
+    (void)web;
+}
+
 void demo_web_set_players(demo_web* web, const demo_web_player* players, int count)
 {
     (void)web;
