@@ -119,6 +119,10 @@ static void say_where(const demo* of)
     } else if (of->web != NULL) {
         printf("The page is at %s\n", demo_web_url(of->web));
     }
+    const char* warning = of->web != NULL ? demo_web_warning(of->web) : NULL;
+    if (warning != NULL) {
+        printf("%s\n", warning);
+    }
     fflush(stdout);
 }
 

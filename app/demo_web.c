@@ -753,7 +753,10 @@ static bool listen_there(demo_web* web, ph_fault* fault)
     }
     const int port = lws_get_vhost_listen_port(web->vhost);
     demo_gate_set_port(&web->gate, port);
-    snprintf(web->url, sizeof web->url, is_six ? "http://[%s]:%d" : "http://%s:%d", address, port);
+    const char* shown = !is_any  ? address
+                        : is_six ? "::1"
+                                 : "127.0.0.1"; // of all, one that works here
+    snprintf(web->url, sizeof web->url, is_six ? "http://[%s]:%d" : "http://%s:%d", shown, port);
     return true;
 }
 
@@ -821,6 +824,14 @@ void demo_web_close(demo_web* web)
 const char* demo_web_url(const demo_web* web)
 {
     return web->url;
+}
+
+const char* demo_web_warning(const demo_web* web)
+{
+    return web->gate.is_loopback ? NULL
+                                 : "Others on the network can reach the page, and the password "
+                                   "travels in clear text; "
+                                   "safer: leave --listen out and use a tunnel (ssh -L).";
 }
 
 // ---- counts

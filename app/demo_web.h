@@ -48,6 +48,9 @@ void demo_web_close(demo_web* web); // NULL is allowed
 // "http://127.0.0.1:7777". Lives as long as the server.
 const char* demo_web_url(const demo_web* web);
 
+// What to know about it, as a sentence: that others on the network can reach it, and read the password. NULL: nothing.
+const char* demo_web_warning(const demo_web* web);
+
 // Serves what comes, for at most so long in real time; returns at once after a page has changed something
 // that the next tick depends on: pause, step, source.
 void demo_web_serve(demo_web* web, uint64_t wait_us);

@@ -27,6 +27,12 @@ const char* demo_web_url(const demo_web* web)
     return "";
 }
 
+const char* demo_web_warning(const demo_web* web)
+{
+    (void)web;
+    return NULL;
+}
+
 void demo_web_serve(demo_web* web, uint64_t wait_us)
 {
     (void)web;
