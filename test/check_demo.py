@@ -23,6 +23,8 @@ import sys
 import termios
 import time
 
+import feed_client
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = str(ROOT / "build/pinhole")
 PATIENCE_S = 120
@@ -172,13 +174,13 @@ class Screen:
 class Terminal:
     """`pinhole demo` in a pty."""
 
-    def __init__(self, columns, rows, *arguments, **environment):
+    def __init__(self, columns, rows, *arguments, common=SMALL, **environment):
         self.screen = Screen(columns, rows)
         self.master, self.slave = pty.openpty()
         self.set_size(columns, rows)
         self.before = termios.tcgetattr(self.slave)
         kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLORTERM")}
-        self.process = subprocess.Popen([PROGRAM, "demo", *arguments, *SMALL], stdin=self.slave, stdout=self.slave,
+        self.process = subprocess.Popen([PROGRAM, "demo", *arguments, *common], stdin=self.slave, stdout=self.slave,
                                         stderr=self.slave, cwd=ROOT, start_new_session=True,
                                         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
                                         env={**kept, "TERM": "xterm-256color", **environment})
@@ -308,6 +310,23 @@ def check_crash():
     terminal.end("a crash", status=-signal.SIGSEGV)
 
 
+def check_page():
+    """What a page changes for all is seen in the terminal, too."""
+    terminal = Terminal(100, 30, common=SMALL[1:])
+    terminal.wait_for(lambda screen: has_figures(screen) and ("page: http://" in screen.text() or "no page" in screen.text()),
+                      "the page's address")
+    address = re.search(r"page: (http://\S+)", terminal.screen.text())
+    if address:
+        with feed_client.Feed(address[1]) as feed:
+            for source in ("scene:race", "scene:crowd", "scene:town"):
+                feed.say(f"source {source}")
+                terminal.wait_for(lambda screen, source=source: source in screen.text() and has_figures(screen), source)
+            feed.say("pause 1")
+            terminal.wait_for(lambda screen: "paused" in screen.text(), "a pause by a page")
+    terminal.press("q")
+    terminal.end("q with a page")
+
+
 def check_colours():
     for environment, is_right, what in (
         ({"NO_COLOR": "1"}, lambda styles: not any("3" in style for style in styles), "NO_COLOR"),
@@ -325,7 +344,7 @@ def check_colours():
 
 CHECKS = {"pipe": check_pipe, "recording": check_recording, "mistakes": check_mistakes, "interrupt": check_interrupt,
           "sizes": check_sizes, "keys": check_keys, "resize": check_resize, "suspend": check_suspend,
-          "crash": check_crash, "colours": check_colours}
+          "crash": check_crash, "page": check_page, "colours": check_colours}
 
 
 def main():
