@@ -19,6 +19,8 @@ check_needs := $(clang_needs) libcmocka-dev
 demo_needs := $(build_needs) clang-14 lld-14 llvm-14 wasi-libc libclang-rt-14-dev-wasm32 libwebsockets-dev
 test_needs := $(check_needs) iproute2 nftables doxygen \
 	gcc-mingw-w64-x86-64-win32 wasi-libc libclang-rt-14-dev-wasm32 libwebsockets-dev $(if $(shell command -v node),,nodejs)
+# For the tests of the page. Where they cannot be had, these tests say that they were left out.
+page_needs := chromium $(if $(shell command -v npm),,npm)
 
 release: ## (default) release build: libraries, examples, program at build/pinhole
 	@tools/need $(build_needs)
@@ -36,6 +38,7 @@ check: ## before each commit: all unit tests in one build, layers, golden packet
 
 test: ## all tests and checks in all builds, up to 10 minutes; the last line says how many
 	@tools/need $(test_needs)
+	@tools/need $(page_needs) || true
 	@tools/test
 
 bench: release ## measure on this machine: bits, vision, load, net

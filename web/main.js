@@ -529,7 +529,7 @@ class Page {
 
     shown(name) {
         const place = this.scene.ways.findIndex(way => way.name === name);
-        const {rows} = this.#show.ways[place];
+        const rows = this.#show.ways[place]?.rows ?? [];
         const found = [];
         for (let at = 0; at < rows.length; at += ROW.size) {
             found.push({id: rows[at + ROW.keyLow], x_mm: rows[at + ROW.x], y_mm: rows[at + ROW.y], z_mm: rows[at + ROW.z], heading_deg: rows[at + ROW.heading]});

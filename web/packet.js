@@ -52,9 +52,10 @@ class PacketView {
         this.root.className = "packet";
         this.root.dataset.way = way.name;
         this.root.style.setProperty("--way", `var(--${way.name})`);
-        this.root.innerHTML = `<h3></h3><p class="about">No packet has come yet.</p><canvas></canvas>
+        this.root.innerHTML = `<h3></h3><p class="about">No packet has come yet.</p><canvas role="img"></canvas>
             <p class="told" aria-live="polite"></p><ul class="records" aria-label="Records of the packet"></ul>`;
         this.root.querySelector("h3").textContent = way.name;
+        this.root.querySelector("canvas").setAttribute("aria-label", `The newest packet of ${way.name}, bit by bit; its records are listed below`);
         this.about = this.root.querySelector(".about");
         this.canvas = this.root.querySelector("canvas");
         this.told = this.root.querySelector(".told");
