@@ -355,13 +355,26 @@ void demo_page_tick(demo_page* page)
 
 // ---- what the page says
 
+// When an ack entered the link. What a browser takes to hand it on is no part of the simulated line; as far as the
+// delay of the link covers it, it is not felt.
+static uint64_t departure_of(const demo_page* page, uint64_t said_us)
+{
+    const uint64_t now_us = demo_stage_now_us(page->def.stage);
+    const uint64_t covered_us = (uint64_t)(page->controls.rtt_ms / 2.0 * 1000.0);
+    const uint64_t earliest_us = now_us > covered_us ? now_us - covered_us : 0;
+    if (said_us == 0 || said_us > now_us) {
+        return now_us;
+    }
+    return said_us > earliest_us ? said_us : earliest_us;
+}
+
 bool demo_page_take_ack(demo_page* page, const demo_request_ack* ack)
 {
     if (ack->way >= page->way_count) {
         return false;
     }
-    const uint64_t now_us = demo_stage_now_us(page->def.stage);
-    ph_link_send(page->ways[ack->way].up, now_us, ack->bytes, ack->size);
+    const uint64_t left_us = departure_of(page, ack->time_us);
+    ph_link_send(page->ways[ack->way].up, left_us, ack->bytes, ack->size);
     return true;
 }
 

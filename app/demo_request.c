@@ -44,7 +44,7 @@ static const command COMMANDS[DEMO_REQUEST_COUNT] = {
 
 const char* const demo_request_schedulers[] = {"score", "buckets", "error", NULL};
 
-enum { ACK_KIND = 1, ACK_HEAD = 2, DIGITS_MAX = 10 };
+enum { ACK_KIND = 1, ACK_HEAD = 2, TIMED_ACK_KIND = 2, TIMED_ACK_HEAD = 10, DIGITS_MAX = 10 };
 
 const char* demo_request_name(demo_request_kind kind)
 {
@@ -238,15 +238,27 @@ void demo_request_explain(demo_request_refusal refusal, demo_request_kind kind,
 
 // ---- acks
 
+static uint64_t read_time(const uint8_t* bytes)
+{
+    uint64_t time_us = 0;
+    for (int i = 7; i >= 0; --i) {
+        time_us = time_us << 8 | bytes[i];
+    }
+    return time_us;
+}
+
 bool demo_request_read_ack(const uint8_t* bytes, size_t size, int way_count, demo_request_ack* ack)
 {
     *ack = (demo_request_ack){0};
-    if (size <= ACK_HEAD || size > ACK_HEAD + PH_ACK_SIZE) {
+    const bool is_timed = size > 0 && bytes[0] == TIMED_ACK_KIND;
+    const size_t head = is_timed ? TIMED_ACK_HEAD : ACK_HEAD;
+    if (size <= head || size > head + PH_ACK_SIZE) {
         return false;
     }
-    if (bytes[0] != ACK_KIND || bytes[1] >= way_count) {
+    if ((!is_timed && bytes[0] != ACK_KIND) || bytes[1] >= way_count) {
         return false;
     }
-    *ack = (demo_request_ack){.way = bytes[1], .bytes = bytes + ACK_HEAD, .size = size - ACK_HEAD};
+    *ack = (demo_request_ack){.way = bytes[1], .bytes = bytes + head, .size = size - head};
+    ack->time_us = is_timed ? read_time(bytes + ACK_HEAD) : 0;
     return true;
 }

@@ -91,11 +91,13 @@ void demo_request_explain(demo_request_refusal refusal, demo_request_kind kind,
 // What a page's client says to the sender of one way.
 typedef struct demo_request_ack {
     int way;
+    uint64_t time_us;     // at which its client wrote it, by the clock of the feed; 0: not said
     const uint8_t* bytes; // within the message; 1..PH_ACK_SIZE of them
     size_t size;
 } demo_request_ack;
 
-// Reads a binary message: u8 1, u8 way, the bytes of the ack. What these say is for the sender to judge.
+// Reads a binary message: u8 1, u8 way, the bytes of the ack; or u8 2, u8 way, u64 time, the bytes. What these say is for
+// the sender to judge.
 // @return False when it is none for a page of so many ways.
 bool demo_request_read_ack(const uint8_t* bytes, size_t size, int way_count, demo_request_ack* ack);
 

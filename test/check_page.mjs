@@ -97,7 +97,7 @@ function checkFrames() {
     assert.equal(readFrame(textFrame(Kind.note, {text: "so"})).note.text, "so");
     assert.equal(readFrame(textFrame(Kind.scene, SCENE)).scene.viewer, 7);
     assert.equal(readFrame(new Uint8Array([99])).kind, 0);
-    assert.deepEqual([...writeAck(1, new Uint8Array([5, 6]))], [1, 1, 5, 6]);
+    assert.deepEqual([...writeAck(1, 258, new Uint8Array([5, 6]))], [2, 1, 2, 1, 0, 0, 0, 0, 0, 0, 5, 6]);
 }
 
 function checkBrokenFrames() {

@@ -585,6 +585,38 @@ static void bytes_that_are_no_ack_are_counted(void** state)
     destroy(f);
 }
 
+// Takes one that was written at this time. @return When it arrives, by the demo's clock.
+static uint64_t arrival_of(fixture* f, uint64_t time_us)
+{
+    const uint8_t bytes[] = {0xff};
+    const demo_request_ack ack = {.way = 1, .time_us = time_us, .bytes = bytes, .size = 1};
+    uint8_t taken[PH_ACK_SIZE];
+    assert_int_equal(ph_link_next_us(f->page->ways[1].up), UINT64_MAX);
+    assert_true(demo_page_take_ack(f->page, &ack));
+    const uint64_t at_us = ph_link_next_us(f->page->ways[1].up);
+    assert_int_equal(ph_link_receive(f->page->ways[1].up, at_us, taken, sizeof taken), 1);
+    return at_us;
+}
+
+static void what_a_browser_takes_is_no_part_of_the_link(void** state)
+{
+    (void)state;
+    fixture* f = create("scene:town", false);
+    say(f, "loss 0");
+    say(f, "jitter 0");
+    say(f, "rtt 100");
+    f->is_silent = true;
+    go_on(f, SECOND);
+    const uint64_t now_us = demo_stage_now_us(f->stage);
+    assert_int_equal(arrival_of(f, 0), now_us + 50 * MS);
+    assert_int_equal(arrival_of(f, now_us), now_us + 50 * MS);
+    assert_int_equal(arrival_of(f, now_us - 20 * MS), now_us + 30 * MS);
+    assert_int_equal(arrival_of(f, now_us - 70 * MS), now_us); // never before now
+    assert_int_equal(arrival_of(f, now_us + SECOND), now_us + 50 * MS);
+    assert_int_equal(arrival_of(f, UINT64_MAX), now_us + 50 * MS);
+    destroy(f);
+}
+
 static void the_state_has_the_figures_of_each_way(void** state)
 {
     (void)state;
@@ -624,6 +656,7 @@ int main(void)
         cmocka_unit_test(while_it_is_paused_nothing_is_lost),
         cmocka_unit_test(only_scenes_and_given_recordings_may_be_played),
         cmocka_unit_test(bytes_that_are_no_ack_are_counted),
+        cmocka_unit_test(what_a_browser_takes_is_no_part_of_the_link),
         cmocka_unit_test(the_state_has_the_figures_of_each_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,9 +165,28 @@ static void acks_name_a_way_and_have_bytes(void** state)
     assert_false(demo_request_read_ack(bytes, 2, 3, &ack));
     assert_false(demo_request_read_ack(bytes, 0, 3, &ack));
     assert_false(demo_request_read_ack(bytes, 3, 2, &ack));
-    bytes[0] = 2;
+    assert_int_equal(ack.time_us, 0);
+    bytes[0] = 3;
     assert_false(demo_request_read_ack(bytes, 3, 3, &ack));
     assert_null(ack.bytes);
+}
+
+static void an_ack_may_say_when_it_was_written(void** state)
+{
+    (void)state;
+    uint8_t bytes[10 + PH_ACK_SIZE + 1] = {2,    1,    0x08, 0x07, 0x06, 0x05,
+                                           0x04, 0x03, 0x02, 0x01, 77};
+    demo_request_ack ack;
+    assert_true(demo_request_read_ack(bytes, 11, 3, &ack));
+    assert_int_equal(ack.way, 1);
+    assert_true(ack.time_us == UINT64_C(0x0102030405060708));
+    assert_int_equal(ack.size, 1);
+    assert_int_equal(ack.bytes[0], 77);
+    assert_true(demo_request_read_ack(bytes, 10 + PH_ACK_SIZE, 3, &ack));
+    assert_false(demo_request_read_ack(bytes, 10 + PH_ACK_SIZE + 1, 3, &ack));
+    assert_false(demo_request_read_ack(bytes, 10, 3, &ack));
+    assert_false(demo_request_read_ack(bytes, 3, 3, &ack));
+    assert_false(demo_request_read_ack(bytes, 11, 1, &ack));
 }
 
 int main(void)
@@ -181,6 +200,7 @@ int main(void)
         cmocka_unit_test(other_texts_are_refused),
         cmocka_unit_test(every_command_has_a_name_of_its_own),
         cmocka_unit_test(acks_name_a_way_and_have_bytes),
+        cmocka_unit_test(an_ack_may_say_when_it_was_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,6 +145,7 @@ export class Charts {
     }
 
     begin(scene) {
+        this.#last = null;
         this.#stacks = scene.ways.map(way => {
             const figure = document.createElement("figure");
             figure.innerHTML = "<h3></h3><canvas></canvas><figcaption></figcaption>";

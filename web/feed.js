@@ -137,11 +137,12 @@ export function readFrames(bytes) {
     return frames;
 }
 
-/** An ack as the page sends it. */
-export function writeAck(way, ack) {
-    const message = new Uint8Array(2 + ack.length);
-    message[0] = 1;
+/** An ack as the page sends it; time: when its client wrote it. */
+export function writeAck(way, time, ack) {
+    const message = new Uint8Array(10 + ack.length);
+    message[0] = 2;
     message[1] = way;
-    message.set(ack, 2);
+    new DataView(message.buffer).setBigUint64(2, BigInt(Math.round(time)), true);
+    message.set(ack, 10);
     return message;
 }

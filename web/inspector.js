@@ -154,7 +154,7 @@ export class Inspector {
         list.style.setProperty("--way", `var(--${name})`);
         for (const record of way.records.get(id) ?? []) {
             const ago = duration(Math.max(0, show.time - record.time) / 1000);
-            list.append(make("li", `${ago} ago, packet ${record.number}: ${recordText(record, record.values, names)}`));
+            list.append(make("li", `${ago} ago, packet ${record.number}: ${recordText(record, record.values, names, {isTitled: false})}`));
         }
         return list.children.length > 0 ? list : make("p", `${name}: none seen yet.`, "faint");
     }

@@ -103,7 +103,7 @@ export class Judge {
         this.#module.release(this.#buffer);
     }
 
-    /** Takes one frame. @returns acks to send: [{way, ack}] */
+    /** Takes one frame. @returns acks to send: [{way, time, ack}] */
     take(frame) {
         const acks = [];
         if (frame.kind === Kind.datagram && this.#ways[frame.way] !== undefined) {
@@ -126,7 +126,7 @@ export class Judge {
             if (ack === null) {
                 return;
             }
-            acks.push({way: place, ack});
+            acks.push({way: place, time: 1000 * due, ack});
         }
     }
 
@@ -138,7 +138,7 @@ export class Judge {
         ++way.received.datagrams;
         way.received.bytes += payload.length;
         for (let ack; (ack = way.client.takeAck(ms)) !== null;) {
-            acks.push({way: place, ack});
+            acks.push({way: place, time, ack});
         }
     }
 

@@ -109,9 +109,9 @@ export class Live {
         this.#waiting = [];
     }
 
-    sendAck(way, ack) {
+    sendAck({way, time, ack}) {
         if (this.#socket?.readyState === WebSocket.OPEN) {
-            this.#socket.send(writeAck(way, ack));
+            this.#socket.send(writeAck(way, time, ack));
         }
     }
 }

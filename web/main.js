@@ -212,9 +212,7 @@ class Page {
         if (this.#judge === null) {
             return;
         }
-        for (const {way, ack} of this.#judge.take(frame)) {
-            this.#live.sendAck(way, ack);
-        }
+        this.#judge.take(frame).forEach(ack => this.#live.sendAck(ack));
         this.#show.push(frame);
         if (frame.kind === Kind.truth) {
             ++this.frames;

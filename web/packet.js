@@ -27,8 +27,17 @@ function recordTitle(record) {
     return `entity ${record.id} ${verb}`;
 }
 
-/** What a record says, as a sentence. */
-export function recordText(record, values, names) {
+// Positions are in mm.
+function toldValue(name, value) {
+    if (value === undefined) {
+        return "";
+    }
+    const isPlace = name === "position" && Array.isArray(value);
+    return isPlace ? ` = ${value.map(mm => (mm / 1000).toFixed(2)).join(", ")} m` : ` = ${valueText(value)}`;
+}
+
+/** What a record says, as a sentence; without its title where it is known which entity it is about. */
+export function recordText(record, values, names, {isTitled = true} = {}) {
     const parts = new Map();
     for (const item of record.items) {
         const key = keyOf(item);
@@ -37,9 +46,9 @@ export function recordText(record, values, names) {
         parts.set(key, {bits: before.bits + item.bits, value});
     }
     const list = [...parts].map(([key, {bits, value}]) =>
-        `${keyName(key, names)}${value === undefined ? "" : ` = ${valueText(value)}`} (${bits.toFixed(1)} bits)`);
-    const where = record.slot >= 0 ? `, slot ${record.slot}` : "";
-    return `${recordTitle(record)}${where}, ${record.bits.toFixed(1)} bits${record.isResent ? ", sent again" : ""}: ${list.join(", ")}`;
+        `${keyName(key, names)}${toldValue(keyName(key, names), value)} (${bits.toFixed(1)} bits)`);
+    const where = record.slot >= 0 ? `slot ${record.slot}, ` : "";
+    return `${isTitled ? `${recordTitle(record)}, ` : ""}${where}${record.bits.toFixed(1)} bits${record.isResent ? ", sent again" : ""}: ${list.join(", ")}`;
 }
 
 class PacketView {
