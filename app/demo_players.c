@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Served some hundred times a second; a frame runs once per player and tick, some 100 ns for each entity shown.
+// Served some hundred times a second.
 
 #include "demo_players.h"
 
-#include "bot.h"
+#include "demo_player.h"
 #include "key_file.h"
 #include "net/net_simulation.h"
 #include "secret.h"
@@ -18,16 +18,6 @@
 
 #define US_PER_MS 1000.0
 enum { RECENT_SECONDS = 5, FIRST_CLIENT_ID = 1 };
-
-typedef struct player {
-    int entity; // of the recording
-    ph_entity_id eye;
-    bot* bot;
-    ph_way_client* client; // the bot's
-    ph_sim_screen screen;
-    ph_meter* meter;
-    ph_meter* second_meter; // of the present second
-} player;
 
 // What hosts and viewers have counted by some moment.
 typedef struct traffic {
@@ -47,7 +37,7 @@ typedef struct side {
     ph_net_simulation network;
     ph_host* host;
     bot_terms terms;
-    player list[DEMO_PLAYERS_MAX];
+    demo_player list[DEMO_PLAYERS_MAX];
     traffic before;        // when measuring began
     traffic second_before; // when the present second began
     demo_figures recent[RECENT_SECONDS];
@@ -138,42 +128,6 @@ static void set_terms(side* of)
     memcpy(of->terms.key, of->players->key, sizeof of->terms.key);
 }
 
-static void drop_screen(player* one)
-{
-    ph_sim_screen_destroy(&one->screen);
-    ph_way_client_destroy(one->client);
-    one->client = NULL;
-}
-
-// A screen belongs to one client, and a client to one connection.
-static bool make_screen(const side* of, player* one)
-{
-    const ph_way_client_def client = {.borrowed = one->bot->client};
-    one->client = ph_way_client_create(&client);
-    return one->client != NULL &&
-           ph_sim_screen_create(&one->screen, of->stage, one->entity, of->terms.slot_capacity);
-}
-
-static bool create_player(const side* of, player* one, int index)
-{
-    const demo_scene* scene = of->players->def.stage->scene;
-    one->entity = scene->observers[index];
-    one->bot = bot_create(&of->terms, (uint64_t)(FIRST_CLIENT_ID + index), BOT_GOOD);
-    return one->bot != NULL && make_screen(of, one) &&
-           ph_sim_stage_create_meter(of->stage, one->entity, &one->meter) &&
-           ph_sim_stage_create_meter(of->stage, one->entity, &one->second_meter) &&
-           bot_start(one->bot, demo_stage_now_us(of->players->def.stage));
-}
-
-static void destroy_player(player* one)
-{
-    drop_screen(one);
-    ph_meter_destroy(one->second_meter);
-    ph_meter_destroy(one->meter);
-    bot_destroy(one->bot);
-    *one = (player){0};
-}
-
 static bool open_side(demo_players* players, ph_way way, ph_fault* fault)
 {
     side* of = &players->sides[way];
@@ -183,7 +137,14 @@ static bool open_side(demo_players* players, ph_way way, ph_fault* fault)
     }
     set_terms(of);
     for (int i = 0; i < players->count; ++i) {
-        if (!create_player(of, &of->list[i], i)) {
+        const demo_player_def def = {
+            .stage = of->stage,
+            .entity = players->def.stage->scene->observers[i],
+            .terms = &of->terms,
+            .client_id = (uint64_t)(FIRST_CLIENT_ID + i),
+            .now_us = demo_stage_now_us(players->def.stage),
+        };
+        if (!demo_player_create(&of->list[i], &def)) {
             return ph_fault_set(fault, 0, 0, "no memory or no socket for player %d", i + 1);
         }
     }
@@ -209,7 +170,7 @@ static void close_side(side* of)
     of->players->over_budget += over_budget_of(of);
     of->players->refused += refused_by(of);
     for (int i = 0; i < DEMO_PLAYERS_MAX; ++i) {
-        destroy_player(&of->list[i]);
+        demo_player_destroy(&of->list[i]);
     }
     ph_host_close(of->host);
     ph_socket_close(of->socket);
@@ -365,7 +326,7 @@ static demo_figures sum_up(const side* of, bool is_second, const traffic* since,
         return (demo_figures){0};
     }
     for (int i = 0; i < of->players->count; ++i) {
-        const player* one = &of->list[i];
+        const demo_player* one = &of->list[i];
         ph_figures_merge(&figures, ph_meter_figures(is_second ? one->second_meter : one->meter));
     }
     const ph_figures_summary shown = ph_figures_summarise(&figures);
@@ -398,7 +359,7 @@ static void end_second(side* of)
 
 static void admit(side* of, const ph_net_event* event)
 {
-    player* one = &of->list[event->client_id - FIRST_CLIENT_ID];
+    demo_player* one = &of->list[event->client_id - FIRST_CLIENT_ID];
     const ph_source* source = of->stage->source;
     one->eye = source->entity_id[one->entity];
     ph_viewer_def view = ph_viewer_def_default();
@@ -436,34 +397,13 @@ static void follow(side* of)
         if (!ph_host_get_client(of->host, client, &info)) {
             continue;
         }
-        player* one = &of->list[info.client_id - FIRST_CLIENT_ID];
+        demo_player* one = &of->list[info.client_id - FIRST_CLIENT_ID];
         const ph_entity_id entity = of->stage->source->entity_id[one->entity];
         if (entity.index1 != 0 &&
             (entity.index1 != one->eye.index1 || entity.generation != one->eye.generation)) {
             ph_viewer_set_entity(of->stage->world, ph_host_viewer(of->host, client), entity);
             one->eye = entity;
         }
-    }
-}
-
-// Over a very bad link a connection may end. Until it is back, everything is missing.
-static bool come_back(const side* of, player* one, uint64_t now_us)
-{
-    const ph_net_client_state state = ph_net_client_get_state(one->bot->net);
-    if (state > PH_NET_CLIENT_DISCONNECTED) {
-        return true;
-    }
-    drop_screen(one);
-    return bot_begin_anew(one->bot, now_us) && make_screen(of, one);
-}
-
-static void measure(player* one, uint64_t now_us, bool is_counted)
-{
-    ph_way_client_advance(one->client, now_us);
-    ph_sim_screen_look(&one->screen, one->client);
-    if (is_counted) {
-        ph_meter_frame(one->meter, one->screen.shown, one->screen.shown_count);
-        ph_meter_frame(one->second_meter, one->screen.shown, one->screen.shown_count);
     }
 }
 
@@ -475,10 +415,10 @@ static bool attend_side(side* of, ph_fault* fault)
     take_events(of);
     follow(of);
     for (int i = 0; i < players->count; ++i) {
-        if (!come_back(of, &of->list[i], now_us)) {
+        if (!demo_player_come_back(&of->list[i], now_us)) {
             return ph_fault_set_memory(fault);
         }
-        measure(&of->list[i], now_us, players->ticks > 0);
+        demo_player_measure(&of->list[i], now_us, players->ticks > 0);
     }
     return true;
 }
@@ -563,7 +503,7 @@ int demo_players_connected(const demo_players* players)
 {
     int connected = 0;
     for (int i = 0; i < DEMO_PLAYER_WAYS * players->count; ++i) {
-        const player* one = &players->sides[i % DEMO_PLAYER_WAYS].list[i / DEMO_PLAYER_WAYS];
+        const demo_player* one = &players->sides[i % DEMO_PLAYER_WAYS].list[i / DEMO_PLAYER_WAYS];
         connected += bot_is_connected(one->bot) ? 1 : 0;
     }
     return connected;
