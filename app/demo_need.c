@@ -22,7 +22,6 @@
 // One that was not asked for so long is given up.
 #define FORGET_US UINT64_C(2000000)
 #define SCENE_SECONDS 60.0 // of which viewers are chosen
-#define RUN_SECONDS 30.0
 enum { VIEWERS = 4, LEAST_NICE = 19 };
 
 typedef enum entry_state { ENTRY_NONE = 0, ENTRY_WAITING, ENTRY_RUNNING, ENTRY_DONE } entry_state;
@@ -37,6 +36,7 @@ typedef struct entry {
 } entry;
 
 struct demo_need {
+    double run_seconds;
     pthread_t thread;
     pthread_mutex_t mutex; // guards all below but is_cancelled
     pthread_cond_t changed;
@@ -80,7 +80,6 @@ static ph_scheduler scheduler_of(const char* name, ph_scheduler usual)
 static void complete_sim(ph_sim_def* sim, const demo_page_controls* controls)
 {
     sim->viewers = VIEWERS;
-    sim->seconds = RUN_SECONDS;
     sim->kbps = controls->kbps;
     sim->loss = controls->loss_percent / 100.0;
     sim->rtt_ms = controls->rtt_ms;
@@ -127,6 +126,7 @@ static bool work(demo_need* need, const demo_need_question* question, ph_pool* p
     for (int way = 0; way < PH_WAY_COUNT; ++way) {
         def.sims[way] = question->sims[way];
         complete_sim(&def.sims[way], &question->controls);
+        def.sims[way].seconds = need->run_seconds;
         def.sims[way].is_cancelled = &need->is_cancelled;
     }
     const bool is_found = ph_need_find(&def, pool, found, &fault);
@@ -185,12 +185,13 @@ static void* run(void* context)
     return NULL;
 }
 
-demo_need* demo_need_create(void)
+demo_need* demo_need_create(double run_seconds)
 {
     demo_need* need = calloc(1, sizeof *need);
     if (need == NULL) {
         return NULL;
     }
+    need->run_seconds = run_seconds;
     pthread_mutex_init(&need->mutex, NULL);
     pthread_cond_init(&need->changed, NULL);
     if (pthread_create(&need->thread, NULL, run, need) != 0) {

@@ -34,8 +34,11 @@ void demo_need_question_make(demo_need_question* question, const demo_stage* sta
 
 typedef struct demo_need demo_need;
 
+// Of the truth that each run plays. Fewer, and the answer comes sooner.
+#define DEMO_NEED_SECONDS 30.0
+
 // Starts the thread. @return NULL when there is no memory, or no thread.
-demo_need* demo_need_create(void);
+demo_need* demo_need_create(double run_seconds);
 
 // Cancels what runs, and waits for the thread. NULL is allowed.
 void demo_need_destroy(demo_need* need);

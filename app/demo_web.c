@@ -774,7 +774,7 @@ static bool fill(demo_web* web, ph_fault* fault)
         .rx_buffer_size = 1024,
         .tx_packet_size = SEND_BYTES,
     };
-    web->need = demo_need_create();
+    web->need = demo_need_create(DEMO_NEED_SECONDS);
     web->http.files = demo_web_files_create();
     web->http.gate = &web->gate;
     web->http.counts = &web->counts;
