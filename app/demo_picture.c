@@ -78,13 +78,15 @@ static void draw_title(const demo_picture_def* def, const layout* to, demo_canva
     char page[TEXT_MAX] = "";
     char whole[TEXT_MAX];
     char brief[TEXT_MAX];
+    char least[TEXT_MAX];
     if (def->address != NULL) {
         snprintf(page, sizeof page, " page: %s", def->address);
     }
     snprintf(whole, sizeof whole, " · %.60s · %d entities · %d + %d players over UDP",
              scene->source, entities, players, players);
     snprintf(brief, sizeof brief, " · %.60s · %d entities", scene->source, entities);
-    const char* const texts[] = {whole, brief, "", NULL};
+    snprintf(least, sizeof least, " · %.60s", scene->source);
+    const char* const texts[] = {whole, brief, least, "", NULL};
     const int end = demo_canvas_text(canvas, 1, 0, DEMO_STYLE_TITLE, "Pinhole");
     const int room = to->width - 1 - end - demo_canvas_length(page);
     demo_canvas_text(canvas, end, 0, DEMO_STYLE_FAINT, demo_canvas_fitting(texts, room));
@@ -111,7 +113,7 @@ static int magnification(demo_picture* picture, const demo_players* players, dou
     if (recent.seconds > 0.0 && recent.error_mm > 0.0) {
         const double wanted = 1.5 * dot_mm / recent.error_mm;
         const bool is_far_off =
-            wanted > 2.5 * picture->magnified_auto || wanted < 0.4 * picture->magnified_auto;
+            wanted > 2.2 * picture->magnified_auto || wanted < 0.7 * picture->magnified_auto;
         for (size_t i = 0; is_far_off && i < sizeof STEPS / sizeof STEPS[0]; ++i) {
             if (i == 0 || STEPS[i] <= wanted * 1.2) {
                 picture->magnified_auto = STEPS[i];
@@ -124,7 +126,8 @@ static int magnification(demo_picture* picture, const demo_players* players, dou
 // ├── 20 m ──┤ in the lower left corner of a map.
 static void draw_scale(const demo_map_def* map, demo_canvas* canvas)
 {
-    const double scale_mm = demo_map_scale_mm(map->mm_per_dot, SCALE_DOTS);
+    const int dots = map->area.width / 2 < SCALE_DOTS ? map->area.width / 2 : SCALE_DOTS;
+    const double scale_mm = demo_map_scale_mm(map->mm_per_dot, dots);
     const int cells = (int)(scale_mm / map->mm_per_dot / 2.0 + 0.5);
     const int x = map->area.x + 1;
     const int y = map->area.y + map->area.height - 1;
@@ -153,9 +156,10 @@ static void draw_scale(const demo_map_def* map, demo_canvas* canvas)
 
 static void draw_heading(const layout* to, int way, demo_canvas* canvas)
 {
-    static const char* const TEXTS[DEMO_PLAYER_WAYS][3] = {
-        {"  what player 1 is shown; the truth is faint", "  what player 1 is shown", NULL},
-        {"  the same player, the same network, the same budget", "  the same player", NULL},
+    static const char* const TEXTS[DEMO_PLAYER_WAYS][4] = {
+        {"  what player 1 is shown; the truth is faint", "  what player 1 is shown",
+         "  for player 1", NULL},
+        {"  the same player, the same network, the same budget", "  the same player", "", NULL},
     };
     const int x = column_of(to, way) + 1;
     const int y = to->map_top - 1;
@@ -214,7 +218,7 @@ static void draw_figure(const figure* one, const layout* to, int row, demo_canva
         const int bar = x + 23;
         if (one->extra[way] != NULL) {
             demo_canvas_text(canvas, end + 1, row, DEMO_STYLE_PLAIN,
-                             demo_canvas_fitting(one->extra[way], x + to->column_width - 1 - end));
+                             demo_canvas_fitting(one->extra[way], x + to->column_width - 2 - end));
         } else if (most > 0.0) {
             demo_canvas_bar(canvas, bar, row, x + to->column_width - 1 - bar,
                             one->values[way] / most, style_of(way));
@@ -228,13 +232,14 @@ static void draw_figures(const demo_picture_def* def, const layout* to, demo_can
                                               demo_players_recent(def->players, PH_WAY_PINHOLE)};
     char whole[DEMO_PLAYER_WAYS][TEXT_MAX];
     char brief[DEMO_PLAYER_WAYS][TEXT_MAX];
-    const char* network[DEMO_PLAYER_WAYS][3];
+    const char* network[DEMO_PLAYER_WAYS][4];
     for (int way = 0; way < DEMO_PLAYER_WAYS; ++way) {
         snprintf(whole[way], TEXT_MAX, "lost, %.0f ms round trip", f[way].rtt_ms);
         snprintf(brief[way], TEXT_MAX, "lost, %.0f ms", f[way].rtt_ms);
         network[way][0] = whole[way];
         network[way][1] = brief[way];
-        network[way][2] = NULL;
+        network[way][2] = "lost";
+        network[way][3] = NULL;
     }
     const figure rows[FIGURE_ROWS] = {
         {"sent", "kbit/s", {f[0].wire_kbps, f[1].wire_kbps}, 1, {0}},
