@@ -19,7 +19,7 @@ async function openLive(open, demo, address = "") {
     return page;
 }
 
-// As a person would. A slider's value is what it says beside it: the budget's goes by factors.
+// As a person would. A slider's value is what it says beside it at once, before the server does: the budget's goes by factors.
 async function set(page, id, value) {
     const control = page.locator(`#${id}`);
     const kind = await control.evaluate(element => element.type);
@@ -27,11 +27,17 @@ async function set(page, id, value) {
         await control.selectOption(value);
     } else if (kind === "checkbox") {
         await control.setChecked(value);
+    } else if (kind === "range") {
+        return control.evaluate((slider, value) => {
+            slider.value = value;
+            slider.dispatchEvent(new Event("input", {bubbles: true}));
+            return parseFloat(document.querySelector(`output[for=${slider.id}]`).textContent);
+        }, value);
     } else {
         await control.fill(String(value));
         await control.press("Tab");
     }
-    return kind === "range" ? parseFloat(await page.locator(`output[for=${id}]`).textContent()) : value;
+    return value;
 }
 
 // What the server says of it, the address, and the control itself.
