@@ -122,6 +122,9 @@ typedef struct ph_messages_def {
     /// How much of unreliable messages may wait to be sent, and how much may have come and not been
     /// received by the game: bytes, 16 for each and its own rounded up to 8; 1,024..65,536. Default 2,048.
     int unreliable_queue_bytes;
+    /// Acks what the game has confirmed by ph_messages_confirm(), not what has come: for a front-end that passes
+    /// messages on, and may die before they are safe (docs/moving.md). Default false.
+    bool holds_acks;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;
     /// Is told what was wrong with a call (pinhole/error.h). Default NULL.
@@ -293,6 +296,36 @@ typedef struct ph_unreliable {
 /// The next unreliable message of the other end. Receive all of them after each datagram: what finds no room is
 /// dropped. @return False when there is none.
 PH_API bool ph_messages_receive_unreliable(ph_messages* messages, ph_unreliable* message);
+
+// ---- a connection that moves to another server
+
+/// The state of this end as bytes: what has come, what is not known to have arrived (messages, not blocks), the
+/// newest input. With it another server goes on where this one ended, each message exactly once: docs/moving.md says
+/// when to take it. Its size is at most 340 bytes and 66 for each fragment in both queues.
+/// @param bytes May be NULL with a capacity of 0. Nothing is written unless all of it fits.
+/// @return Bytes of the whole.
+PH_API size_t ph_messages_export(const ph_messages* messages, void* bytes, size_t capacity);
+
+/// Gives a new end the state of another: before anything was sent, received or carried. Its client goes on by
+/// ph_messages_continue(). Blocks that were under way are the game's to send again, in the same order: what the
+/// client has already it drops.
+/// @return PH_OK; PH_ERROR_VALUE for bytes that ph_messages_export() did not write; PH_ERROR_FULL when the queues of
+/// the def have no room for what is in it; PH_ERROR_ARGUMENT when it is not new. Unless PH_OK everything is as before.
+PH_API ph_result ph_messages_import(ph_messages* messages, const void* bytes, size_t size);
+
+/// The other end is another server from now on, which has imported the state of the one before: whatever is not known
+/// to have arrived goes out again. Messages and input stay in order and exactly once. A block that was under way begins
+/// again with its first piece. Of unreliable messages none comes late or twice.
+PH_API void ph_messages_continue(ph_messages* messages);
+
+/// With holds_acks: so many of the messages that ph_messages_receive() has handed out, counted from the first of the
+/// first server on, are safe now: known to what outlives this process. Their acks go out.
+/// @return PH_OK, or PH_ERROR_ARGUMENT: more than were handed out, or fewer than before.
+PH_API ph_result ph_messages_confirm(ph_messages* messages, uint64_t count);
+
+/// How many messages have been handed out, those of servers before this one included: the number of the newest, counted
+/// from 1. What processes them ignores numbers that it knows.
+PH_API uint64_t ph_messages_received_count(const ph_messages* messages);
 
 // ---- datagrams
 

@@ -84,11 +84,13 @@ typedef struct ph_block_outbox {
     ph_block_item queue[PH_BLOCKS_QUEUED_MAX]; // the first one is sent
     int count;
     uint32_t last_id;
-    uint16_t number;           // of the first one
-    bool was_one_before;       // some block has ended that the other end knows of
-    bool is_begun;             // the other end is known to have tag and size
-    bool is_held_up;           // the last ack named it, and nothing of it had been taken
-    bool is_cancelled;         // the other end is to be told
+    uint16_t number;     // of the first one
+    bool was_one_before; // some block has ended that the other end knows of
+    bool is_begun;       // the other end is known to have tag and size
+    bool is_held_up;     // the last ack named it, and nothing of it had been taken
+    bool is_cancelled;   // the other end is to be told
+    bool
+        may_be_over; // all of it was sent, or that it is cancelled, by a connection before this one
     uint8_t cancel_count;      // how often it was
     uint64_t cancelled_us;     // when it last was
     ph_block_sent_piece* sent; // by piece, modulo the window; NULL before the first block
@@ -108,6 +110,9 @@ typedef struct ph_block_outbox {
 ph_result ph_block_outbox_post(ph_block_outbox* outbox, const ph_allocator* allocator,
                                const ph_block_item* item);
 void ph_block_outbox_destroy(ph_block_outbox* outbox, const ph_allocator* allocator);
+
+// Another receiver goes on, which has nothing of the first block: that is sent from its first piece on.
+void ph_block_outbox_begin_again(ph_block_outbox* outbox);
 
 // @return False when there is no such block.
 bool ph_block_outbox_cancel(ph_block_outbox* outbox, const ph_allocator* allocator, uint32_t id,
@@ -150,6 +155,9 @@ typedef struct ph_block_inbox {
 } ph_block_inbox;
 
 void ph_block_inbox_destroy(ph_block_inbox* inbox, const ph_allocator* allocator);
+
+// Another sender goes on: what has come of a block that is not whole is forgotten.
+void ph_block_inbox_begin_again(ph_block_inbox* inbox, const ph_allocator* allocator);
 
 // PH_MESSAGES_REFUSAL_COUNT when the other end can have sent this, else why not. Changes nothing.
 ph_messages_refusal ph_block_inbox_judge(const ph_block_inbox* inbox,

@@ -32,6 +32,22 @@ void ph_block_inbox_destroy(ph_block_inbox* inbox, const ph_allocator* allocator
     drop_block(inbox, allocator);
 }
 
+static void forget_pieces(ph_block_inbox* inbox)
+{
+    inbox->next = 0;
+    inbox->end = 0;
+    inbox->come_bytes = 0;
+    memset(inbox->early, 0, sizeof inbox->early);
+}
+
+void ph_block_inbox_begin_again(ph_block_inbox* inbox, const ph_allocator* allocator)
+{
+    if (inbox->is_begun) {
+        drop_block(inbox, allocator);
+        forget_pieces(inbox);
+    }
+}
+
 // ---- judging
 
 static ph_messages_refusal judge_run(const ph_block_inbox* inbox, uint32_t size,
@@ -82,10 +98,7 @@ static void expect_next(ph_block_inbox* inbox, bool was_refused)
 {
     ++inbox->number;
     inbox->was_refused = was_refused;
-    inbox->next = 0;
-    inbox->end = 0;
-    inbox->come_bytes = 0;
-    memset(inbox->early, 0, sizeof inbox->early);
+    forget_pieces(inbox);
 }
 
 // @return False when it cannot begin now, or was refused.

@@ -38,6 +38,7 @@ static void begin_block(ph_block_outbox* outbox)
     outbox->is_begun = false;
     outbox->is_held_up = false;
     outbox->is_cancelled = false;
+    outbox->may_be_over = false;
     outbox->cancel_count = 0;
     outbox->oldest = 0;
     outbox->unsent = 0;
@@ -72,7 +73,21 @@ static void end_block(ph_block_outbox* outbox, const ph_allocator* allocator, in
 
 static bool has_block_begun(const ph_block_outbox* outbox)
 {
-    return outbox->count > 0 && outbox->unsent > 0;
+    return outbox->count > 0 && (outbox->unsent > 0 || outbox->may_be_over);
+}
+
+void ph_block_outbox_begin_again(ph_block_outbox* outbox)
+{
+    if (!has_block_begun(outbox)) {
+        return;
+    }
+    const bool is_cancelled = outbox->is_cancelled;
+    const bool may_be_over =
+        outbox->may_be_over || is_cancelled || outbox->unsent == outbox->piece_count;
+    begin_block(outbox);
+    outbox->is_cancelled = is_cancelled;
+    outbox->may_be_over = may_be_over;
+    outbox->rtt.proven_us = 0;
 }
 
 ph_result ph_block_outbox_post(ph_block_outbox* outbox, const ph_allocator* allocator,
@@ -347,7 +362,8 @@ bool ph_block_outbox_is_possible(const ph_block_outbox* outbox, const ph_block_a
     if (ahead > 1 || !has_block_begun(outbox)) {
         return false;
     }
-    const bool may_be_over = outbox->unsent == outbox->piece_count || outbox->cancel_count > 0;
+    const bool may_be_over =
+        outbox->unsent == outbox->piece_count || outbox->cancel_count > 0 || outbox->may_be_over;
     return ack->is_refused || (may_be_over && ack->next == 0 && ack->map_size == 0);
 }
 

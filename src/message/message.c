@@ -171,7 +171,12 @@ ph_result ph_messages_send(ph_messages* messages, const void* bytes, size_t size
 size_t ph_messages_receive(ph_messages* messages, uint8_t bytes[PH_MESSAGE_SIZE_MAX])
 {
     const size_t size = ph_message_inbox_take(&messages->inbox, bytes);
-    messages->stats.received_messages += size > 0;
+    if (size > 0) {
+        ++messages->stats.received_messages;
+        if (!messages->def.holds_acks) {
+            ph_message_inbox_confirm(&messages->inbox, 1);
+        }
+    }
     return size;
 }
 

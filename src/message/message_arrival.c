@@ -9,10 +9,6 @@
 
 #include <string.h>
 
-// So many sections say what has come: should all of them get lost, the other end sends it again, and
-// that is answered anew.
-#define ACK_REPEATS 3
-
 // ---- input
 
 // The number with these low bits nearest to the given one.
@@ -72,6 +68,9 @@ static void take_input_ack(ph_messages* messages, const ph_message_section* sect
     if (received > messages->input_delivered) {
         messages->input_delivered = (uint32_t)received;
     }
+    if (received == messages->input_number) {
+        messages->is_input_unknown = false;
+    }
     if (lag != PH_MESSAGE_LAG_UNKNOWN && received - lag > messages->input_processed) {
         messages->input_processed = (uint32_t)(received - lag);
     }
@@ -103,7 +102,7 @@ static void take_fragments(ph_messages* messages, const ph_message_section* sect
         messages->stats.duplicate_fragments += stored == PH_MESSAGE_DOUBLED;
         messages->stats.dropped_fragments += stored == PH_MESSAGE_WITHOUT_ROOM;
     }
-    messages->acks_owed = section->fragment_count > 0 ? ACK_REPEATS : messages->acks_owed;
+    messages->acks_owed = section->fragment_count > 0 ? PH_MESSAGE_ACK_REPEATS : messages->acks_owed;
 }
 
 static void take_section(ph_messages* messages, uint64_t now_us, const ph_message_section* section)

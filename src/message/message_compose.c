@@ -47,10 +47,11 @@ static bool try_take(composed_section* d, int64_t bits)
 
 static void add_ack(const ph_messages* messages, composed_section* d)
 {
-    const uint32_t mask = messages->inbox.early >> 1;
+    const bool is_held = messages->def.holds_acks;
+    const uint32_t mask = is_held ? 0 : messages->inbox.early >> 1;
     if (messages->acks_owed > 0 && try_take(d, ph_message_ack_bits(mask))) {
         d->section.has_ack = true;
-        d->section.ack_next = messages->inbox.next;
+        d->section.ack_next = is_held ? messages->inbox.confirmed : messages->inbox.next;
         d->section.ack_mask = mask;
     }
 }
@@ -69,7 +70,8 @@ static void add_input_ack(const ph_messages* messages, composed_section* d)
 // Until it is known to have arrived with its bytes, and until it is known to be processed as a question.
 static void add_input(const ph_messages* messages, composed_section* d)
 {
-    const bool has_blob = messages->input_delivered != messages->input_number;
+    const bool has_blob =
+        messages->input_delivered != messages->input_number || messages->is_input_unknown;
     if (messages->input_processed != messages->input_number &&
         try_take(d, ph_message_input_bits(has_blob, messages->input_size))) {
         d->section.has_input = true;

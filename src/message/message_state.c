@@ -114,6 +114,17 @@ ph_message_storing ph_message_inbox_store(ph_message_inbox* inbox,
     return PH_MESSAGE_STORED;
 }
 
+void ph_message_inbox_confirm(ph_message_inbox* inbox, int count)
+{
+    PH_ASSERT(count <= inbox->unconfirmed_count);
+
+    for (int i = 0; i < count; ++i) {
+        inbox->confirmed = (uint16_t)(inbox->confirmed + inbox->unconfirmed[i]);
+    }
+    inbox->unconfirmed_count -= count;
+    memmove(inbox->unconfirmed, inbox->unconfirmed + count, (size_t)inbox->unconfirmed_count);
+}
+
 size_t ph_message_inbox_take(ph_message_inbox* inbox, uint8_t bytes[PH_MESSAGE_SIZE_MAX])
 {
     if (inbox->taken == inbox->next) {
@@ -123,6 +134,10 @@ size_t ph_message_inbox_take(ph_message_inbox* inbox, uint8_t bytes[PH_MESSAGE_S
     if (sequences_ahead(inbox->next, inbox->taken) <= behind) {
         return 0;
     }
+    if (inbox->unconfirmed_count == PH_MESSAGE_WINDOW) {
+        return 0; // of held acks: no end of ours sends more before they are confirmed
+    }
+    inbox->unconfirmed[inbox->unconfirmed_count++] = (uint8_t)(behind + 1);
     size_t size = 0;
     for (int i = 0; i <= behind; ++i, ++inbox->taken) {
         const ph_message_arrived* arrived = ring_at(inbox, inbox->taken);
@@ -170,6 +185,9 @@ bool ph_message_outbox_post(ph_message_outbox* outbox, const uint8_t* bytes, siz
         bytes += part;
         size -= part;
         ++outbox->end;
+    }
+    if (outbox->is_imported) {
+        outbox->unsent = outbox->end;
     }
     return true;
 }
@@ -233,10 +251,22 @@ void ph_message_outbox_note_sent(ph_message_outbox* outbox, uint16_t sequence, u
     }
 }
 
+void ph_message_outbox_send_again(ph_message_outbox* outbox)
+{
+    for (uint16_t sequence = outbox->oldest; sequence != outbox->unsent; ++sequence) {
+        message_outbox_at(outbox, sequence)->send_count = 0;
+    }
+    outbox->rtt.proven_us = 0;
+}
+
 // ---- acks
 
+// What the server before this one has sent since its state was taken is not known here, and the other end may have it.
 bool ph_message_outbox_is_possible(const ph_message_outbox* outbox, uint16_t next, uint32_t mask)
 {
+    if (outbox->is_imported) {
+        return true;
+    }
     if (sequences_ahead(next, outbox->unsent) > 0) {
         return false;
     }
@@ -285,12 +315,14 @@ int ph_message_outbox_take_ack(ph_message_outbox* outbox, uint64_t now_us, uint1
     PH_ASSERT(ph_message_outbox_is_possible(outbox, next, mask));
 
     uint64_t latest_us = 0;
-    for (uint16_t sequence = outbox->oldest; sequences_ahead(sequence, next) < 0; ++sequence) {
+    for (uint16_t sequence = outbox->oldest;
+         sequences_ahead(sequence, next) < 0 && sequence != outbox->unsent; ++sequence) {
         note_delivered(outbox, sequence, &latest_us);
     }
     for (int i = 0; i < PH_MESSAGE_WINDOW - 1; ++i) {
         const uint16_t sequence = (uint16_t)(next + 1 + i);
-        if ((mask >> i & 1) != 0 && sequences_ahead(sequence, outbox->oldest) >= 0) {
+        if ((mask >> i & 1) != 0 && sequences_ahead(sequence, outbox->oldest) >= 0 &&
+            sequences_ahead(sequence, outbox->unsent) < 0) {
             note_delivered(outbox, sequence, &latest_us);
         }
     }

@@ -34,6 +34,12 @@ typedef struct ph_message_inbox {
     uint16_t taken; // the first of the next message
     uint16_t next;  // the first that has not come
     uint32_t early; // bit i: next + i has come; never bit 0
+
+    // With held acks: messages that the game has and has not confirmed, the fragments of each, the oldest first. They
+    // are no more than the window: the other end sends nothing beyond it.
+    uint16_t confirmed; // the first fragment of these
+    int unconfirmed_count;
+    uint8_t unconfirmed[PH_MESSAGE_WINDOW];
 } ph_message_inbox;
 
 // PH_MESSAGES_REFUSAL_COUNT when the fragments of a section can be what the other end has sent, else why
@@ -50,6 +56,9 @@ typedef enum ph_message_storing {
 // Only of a section that was judged possible.
 ph_message_storing ph_message_inbox_store(ph_message_inbox* inbox,
                                           const ph_message_fragment* fragment);
+
+// Of held acks: so many messages more are confirmed. At most unconfirmed_count.
+void ph_message_inbox_confirm(ph_message_inbox* inbox, int count);
 
 // @return Bytes of the next message, 0 when it is not complete.
 size_t ph_message_inbox_take(ph_message_inbox* inbox, uint8_t bytes[PH_MESSAGE_SIZE_MAX]);
@@ -95,6 +104,8 @@ typedef struct ph_message_outbox {
     uint16_t oldest; // the first not known to have arrived
     uint16_t unsent; // the first that was never sent
     uint16_t end;    // behind the newest
+    bool
+        is_imported; // all in it may have been sent by another server, and have come: unsent is the end
     ph_message_rtt rtt;
 } ph_message_outbox;
 
@@ -122,6 +133,10 @@ int ph_message_outbox_take_ack(ph_message_outbox* outbox, uint64_t now_us, uint1
 // ---- one end of a connection, in one block of memory:
 //
 //   | ph_messages | sent | arrived | bytes of the outbox | bytes of the inbox | ph_bulk and its queues |
+
+// So many sections say what has come: should all of them get lost, the other end sends it again, and
+// that is answered anew.
+#define PH_MESSAGE_ACK_REPEATS 3
 
 // Answers are repeated, because their arrival is not acked.
 #define PH_MESSAGE_INPUT_ACK_REPEATS 2
@@ -164,6 +179,10 @@ struct ph_messages {
     uint32_t their_number; // 0: none
     uint32_t their_processed;
 
+    // A connection that goes on after another one.
+    bool is_continued;     // by ph_messages_import()
+    bool is_input_unknown; // whether the other end has our input, whatever the one before it said
+
     ph_message_inbox inbox;
     ph_token_bucket share;
     ph_bulk* bulk;
@@ -187,6 +206,9 @@ static inline ph_message_share ph_message_share_of(const ph_messages_def* def, i
     const int64_t share = ((int64_t)def->bits_per_second * percent + 99) / 100;
     return (ph_message_share){share, share > least_bits ? share : least_bits};
 }
+
+// Another receiver goes on: what is not known to have arrived is due at once.
+void ph_message_outbox_send_again(ph_message_outbox* outbox);
 
 // ---- message_compose.c
 
