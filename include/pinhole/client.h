@@ -19,7 +19,8 @@
 // leaves the view. References between entities are such ids, too; they are {0} once theirs is stale.
 //
 // A client is one connection to one server: its session begins with the first packet and ends with
-// the client. Another connection takes a new client.
+// the client. Another connection takes a new client, unless it goes on with the same game at another server:
+// ph_client_move().
 //
 // Threads: one at a time; clients share nothing.
 //
@@ -122,6 +123,20 @@ PH_API size_t ph_client_write_ack(ph_client* client, uint64_t now_us, uint8_t by
 /// with it the next ack, may be a second away.
 PH_API uint64_t ph_client_ack_due_us(const ph_client* client);
 
+// ---- another server
+
+/// From now on packets come from another server of the same game and schema, with a session of its own. What the one
+/// before has shown stays in view and is extrapolated. An entity that the new server shows as well, by key and class, is
+/// the same one: its id stays valid, its pointer stays set, its pose goes on smoothly; the game gets an UPDATE of what
+/// differs, or nothing. What the new server shows beside that ENTERs; the rest LEAVEs when no enter has come for half a
+/// second, 5 s after the first packet at the latest. Until then ph_client_entity_at() has more slots: behind those of the
+/// server the ones before. A reference reads {0} while the new server has not shown both of its ends.
+/// Takes memory for the new view, and gives that of the old one back when all its events were polled.
+/// ph_client_server_time_us() counts by the new server's clock as soon as its first packet came.
+/// @param profile, slot_capacity As in ph_client_def, of the new server.
+/// @return PH_OK, PH_ERROR_ARGUMENT or PH_ERROR_MEMORY; unless PH_OK everything is as before.
+PH_API ph_result ph_client_move(ph_client* client, ph_profile profile, int slot_capacity);
+
 // ---- what happened
 
 /// What an event tells: an entity came into view, got new values, or left.
@@ -156,7 +171,7 @@ PH_API bool ph_client_poll(ph_client* client, ph_event* event);
 /// Entities in view, the viewer's own included.
 PH_API int ph_client_entity_count(const ph_client* client);
 
-/// Slots there are, 0 before the first packet. Slot 0 is the viewer's own.
+/// Slots there are, 0 before the first packet. Slot 0 is the viewer's own. More for some seconds after a move.
 PH_API int ph_client_slot_count(const ph_client* client);
 /// The entity in a slot, or {0} when it is empty. Any number will do.
 PH_API ph_entity_id ph_client_entity_at(const ph_client* client, int slot);

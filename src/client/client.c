@@ -48,28 +48,23 @@ static void check_client_def(ph_check* check, const ph_client_def* def)
                    REORDER_WAIT_MAX_MS);
 }
 
-static ph_result create_client_parts(ph_client* client)
+ph_result ph_client_create_parts(ph_client* client, const ph_layouts* layouts)
 {
     const ph_allocator* allocator = &client->def.allocator;
     const int capacity = client->def.slot_capacity;
-    ph_result result = ph_layouts_create(&client->layouts, client->def.schema, allocator);
-    if (result == PH_OK) {
-        result =
-            ph_client_entities_create(&client->entities, &client->layouts, allocator, capacity);
-    }
+    ph_result result = ph_client_entities_create(&client->entities, layouts, allocator, capacity);
     if (result == PH_OK) {
         result = ph_events_create(&client->events, allocator, capacity);
     }
     if (result == PH_OK) {
-        result = ph_decoded_packet_create(&client->decoded, &client->layouts, allocator,
-                                          client->def.profile, capacity);
+        result = ph_decoded_packet_create(&client->decoded, layouts, allocator, client->def.profile,
+                                          capacity);
     }
     if (result == PH_OK && client->def.profile == PH_PROFILE_PINHOLE) {
-        result =
-            ph_client_baselines_create(&client->baselines, &client->layouts, allocator, capacity);
+        result = ph_client_baselines_create(&client->baselines, layouts, allocator, capacity);
     }
     if (result == PH_OK) {
-        result = ph_display_create(&client->display, &client->layouts, allocator, capacity);
+        result = ph_display_create(&client->display, layouts, allocator, capacity);
         client->display.delay_us = (int64_t)client->def.interpolation_delay_ms * 1000;
         client->reorder.most_us = (uint32_t)client->def.reorder_wait_ms * 1000;
     }
@@ -89,7 +84,10 @@ ph_result ph_client_create(const ph_client_def* def, ph_client** client)
         return ph_fail_memory(&check);
     }
     made->def = *def;
-    const ph_result result = create_client_parts(made);
+    ph_result result = ph_layouts_create(&made->layouts, def->schema, &def->allocator);
+    if (result == PH_OK) {
+        result = ph_client_create_parts(made, &made->layouts);
+    }
     if (result != PH_OK) {
         ph_client_destroy(made);
         return ph_fail_memory(&check); // nothing else can fail
@@ -98,17 +96,23 @@ ph_result ph_client_create(const ph_client_def* def, ph_client** client)
     return PH_OK;
 }
 
+void ph_client_destroy_parts(ph_client* client)
+{
+    ph_display_destroy(&client->display);
+    ph_client_baselines_destroy(&client->baselines);
+    ph_decoded_packet_destroy(&client->decoded);
+    ph_events_destroy(&client->events);
+    ph_client_entities_destroy(&client->entities);
+}
+
 void ph_client_destroy(ph_client* client)
 {
     if (client == NULL) {
         return;
     }
     const ph_allocator allocator = client->def.allocator;
-    ph_display_destroy(&client->display);
-    ph_client_baselines_destroy(&client->baselines);
-    ph_decoded_packet_destroy(&client->decoded);
-    ph_events_destroy(&client->events);
-    ph_client_entities_destroy(&client->entities);
+    ph_client_destroy(client->former); // its layouts are ours
+    ph_client_destroy_parts(client);
     ph_layouts_destroy(&client->layouts);
     ph_release(&allocator, client, sizeof(ph_client));
 }
@@ -137,6 +141,14 @@ uint64_t ph_client_ack_due_us(const ph_client* client)
 
 bool ph_client_poll(ph_client* client, ph_event* event)
 {
+    for (ph_client* at = client->former; at != NULL; at = at->former) {
+        if (ph_events_poll(&at->events, &at->entities, event)) {
+            return true; // what leaves there may enter here
+        }
+    }
+    if (client->former != NULL) {
+        ph_client_release_former(client);
+    }
     return ph_events_poll(&client->events, &client->entities, event);
 }
 
@@ -169,98 +181,147 @@ ph_client_stats ph_client_get_stats(const ph_client* client)
 
 // ---- which entities are in view
 
-static ph_entity_id entity_id_at(const ph_client_entities* entities, int slot)
-{
-    return (ph_entity_id){.index1 = (uint32_t)slot + 1, .generation = entities->association[slot]};
-}
-
 int ph_client_entity_count(const ph_client* client)
 {
-    return client->entities.entered_count;
+    int count = 0;
+    for (const ph_client* at = client; at != NULL; at = at->former) {
+        count += at->entities.entered_count;
+    }
+    return count;
 }
 
 int ph_client_slot_count(const ph_client* client)
 {
-    return client->entities.slot_count;
+    int count = 0;
+    for (const ph_client* at = client; at != NULL; at = at->former) {
+        count += at->entities.slot_count;
+    }
+    return count;
+}
+
+static ph_entity_id entity_in_slot(const ph_client* client, int slot)
+{
+    const ph_client_entities* entities = &client->entities;
+    return slot < entities->slot_count && ph_bitset_test(&entities->is_entered, slot)
+               ? ph_client_entities_id(entities, slot)
+               : (ph_entity_id){0};
+}
+
+// The viewer's own stands in slot 0 also while only a server before this one has shown it.
+static ph_entity_id own_entity(const ph_client* client)
+{
+    ph_entity_id own = {0};
+    for (const ph_client* at = client; at != NULL && own.index1 == 0; at = at->former) {
+        own = entity_in_slot(at, 0);
+    }
+    return own;
 }
 
 ph_entity_id ph_client_entity_at(const ph_client* client, int slot)
 {
-    const ph_client_entities* entities = &client->entities;
-    if (slot < 0 || slot >= entities->slot_count || !ph_bitset_test(&entities->is_entered, slot)) {
-        return (ph_entity_id){0};
+    if (slot <= 0) {
+        return slot == 0 ? own_entity(client) : (ph_entity_id){0};
     }
-    return entity_id_at(entities, slot);
+    for (const ph_client* at = client; at != NULL; at = at->former) {
+        if (slot < at->entities.slot_count) {
+            const ph_entity_id found = entity_in_slot(at, slot);
+            const ph_entity_id own = slot == 0 ? own_entity(client) : (ph_entity_id){0};
+            // It was in slot 0 already.
+            return found.index1 == own.index1 && found.generation == own.generation
+                       ? (ph_entity_id){0}
+                       : found;
+        }
+        slot -= at->entities.slot_count;
+    }
+    return (ph_entity_id){0};
 }
 
 ph_entity_id ph_client_find(const ph_client* client, uint64_t key)
 {
-    const int slot = ph_client_entities_find(&client->entities, key);
-    return slot >= 0 ? entity_id_at(&client->entities, slot) : (ph_entity_id){0};
+    const ph_client* owner;
+    const int slot = ph_client_locate_key(client, key, &owner);
+    return slot >= 0 ? ph_client_entities_id(&owner->entities, slot) : (ph_entity_id){0};
 }
 
 bool ph_client_is_in_view(const ph_client* client, ph_entity_id entity)
 {
-    return ph_client_entities_slot_of(&client->entities, entity) >= 0;
+    const ph_client* owner;
+    return ph_client_locate(client, entity, &owner) >= 0;
 }
 
 ph_result ph_client_identify(const ph_client* client, ph_entity_id entity, uint64_t* key,
                              int* class_index)
 {
-    const int slot = ph_client_entities_slot_of(&client->entities, entity);
+    const ph_client* owner;
+    const int slot = ph_client_locate(client, entity, &owner);
     if (slot < 0) {
         return PH_ERROR_STALE;
     }
     if (key != NULL) {
-        *key = client->entities.key[slot];
+        *key = owner->entities.key[slot];
     }
     if (class_index != NULL) {
-        *class_index = client->entities.class_index[slot];
+        *class_index = owner->entities.class_index[slot];
     }
     return PH_OK;
 }
 
 ph_result ph_client_set_user(ph_client* client, ph_entity_id entity, void* user)
 {
-    const int slot = ph_client_entities_slot_of(&client->entities, entity);
+    const ph_client* owner;
+    const int slot = ph_client_locate(client, entity, &owner);
     if (slot < 0) {
         return PH_ERROR_STALE;
     }
-    client->entities.user[slot] = user;
+    owner->entities.user[slot] = user;
     return PH_OK;
 }
 
 void* ph_client_user(const ph_client* client, ph_entity_id entity)
 {
-    const int slot = ph_client_entities_slot_of(&client->entities, entity);
-    return slot >= 0 ? client->entities.user[slot] : NULL;
+    const ph_client* owner;
+    const int slot = ph_client_locate(client, entity, &owner);
+    return slot >= 0 ? owner->entities.user[slot] : NULL;
 }
 
 // ---- their values
 
+// The entity that a reference names, by the slots of the server that has written it; {0} once it has left.
+static ph_entity_id referred(const ph_client* client, const ph_client_entities* entities,
+                             const uint32_t words[2])
+{
+    const uint32_t slot = words[0] - 1;
+    if (words[0] == 0 || slot >= (uint32_t)entities->slot_count ||
+        entities->association[slot] != words[1]) {
+        return (ph_entity_id){0};
+    }
+    const ph_entity_id id = ph_client_entities_id(entities, (int)slot);
+    return ph_client_is_in_view(client, id) ? id : (ph_entity_id){0};
+}
+
 // The words as the game gets them: a reference to an entity that has left is null.
-static void load_words(const ph_client_entities* entities, int slot, int p, uint32_t* words)
+static void load_words(const ph_client* client, const ph_client_entities* entities, int slot, int p,
+                       uint32_t* words)
 {
     const ph_layout* layout = ph_client_entities_layout(entities, slot);
     const ph_property* property = &layout->described->properties[p];
     memcpy(words, ph_client_entities_words(entities, slot) + layout->word[p],
            (size_t)property->words * sizeof(uint32_t));
     if (property->def.coding == PH_CODING_ENTITY) {
-        const ph_entity_id id = {.index1 = words[0], .generation = words[1]};
-        if (ph_client_entities_slot_of(entities, id) < 0) {
-            words[0] = 0;
-            words[1] = 0;
-        }
+        const ph_entity_id id = referred(client, entities, words);
+        words[0] = id.index1;
+        words[1] = id.generation;
     }
 }
 
 ph_result ph_client_get_struct(const ph_client* client, ph_entity_id entity, void* state)
 {
-    const ph_client_entities* entities = &client->entities;
-    const int slot = ph_client_entities_slot_of(entities, entity);
+    const ph_client* owner;
+    const int slot = ph_client_locate(client, entity, &owner);
     if (slot < 0) {
         return PH_ERROR_STALE;
     }
+    const ph_client_entities* entities = &owner->entities;
     const ph_layout* layout = ph_client_entities_layout(entities, slot);
     for (int p = 0; p < layout->described->def.property_count; ++p) {
         const ph_property* property = &layout->described->properties[p];
@@ -274,7 +335,7 @@ ph_result ph_client_get_struct(const ph_client* client, ph_entity_id entity, voi
             continue;
         }
         uint32_t words[PH_VALUE_WORDS_MAX];
-        load_words(entities, slot, p, words);
+        load_words(client, entities, slot, p, words);
         ph_property_restore(property, words, state);
     }
     return PH_OK;
@@ -283,11 +344,12 @@ ph_result ph_client_get_struct(const ph_client* client, ph_entity_id entity, voi
 ph_result ph_client_get_property(const ph_client* client, ph_entity_id entity, int property,
                                  ph_field field, void* value, size_t size)
 {
-    const ph_client_entities* entities = &client->entities;
-    const int slot = ph_client_entities_slot_of(entities, entity);
+    const ph_client* owner;
+    const int slot = ph_client_locate(client, entity, &owner);
     if (slot < 0) {
         return PH_ERROR_STALE;
     }
+    const ph_client_entities* entities = &owner->entities;
     const ph_layout* layout = ph_client_entities_layout(entities, slot);
     ph_check call = ph_check_begin(client->def.on_error, client->def.on_error_context, __func__);
     if (ph_property_check_call(&call, layout->described, property, field, size) != PH_OK) {
@@ -301,7 +363,7 @@ ph_result ph_client_get_property(const ph_client* client, ph_entity_id entity, i
         result = ph_text_restore(text, field, value, size);
     } else {
         uint32_t words[PH_VALUE_WORDS_MAX];
-        load_words(entities, slot, property, words);
+        load_words(client, entities, slot, property, words);
         result = ph_property_restore_field(described, field, words, value);
     }
     return result == PH_OK

@@ -20,10 +20,31 @@ static bool is_session_sound(const ph_client* client)
            ph_reorder_validate(&client->reorder, session->arrivals.receipt.newest);
 }
 
+// Nothing of a former view is also in another one.
+static bool is_former_sound(const ph_client* client)
+{
+    for (const ph_client* at = client->former; at != NULL; at = at->former) {
+        const ph_bitset* entered = &at->entities.is_entered;
+        if (!ph_client_entities_validate(&at->entities) ||
+            !ph_events_validate(&at->events, &at->entities)) {
+            return false;
+        }
+        for (int slot = ph_bitset_next(entered, 0); slot < entered->bit_count;
+             slot = ph_bitset_next(entered, slot + 1)) {
+            const ph_client* owner;
+            if (ph_client_locate_key(client, at->entities.key[slot], &owner) != slot ||
+                owner != at) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 bool ph_client_validate(const ph_client* client)
 {
     return is_session_sound(client) && ph_client_entities_validate(&client->entities) &&
-           ph_events_validate(&client->events, &client->entities) &&
+           is_former_sound(client) && ph_events_validate(&client->events, &client->entities) &&
            (client->def.profile != PH_PROFILE_PINHOLE ||
             ph_client_baselines_validate(&client->baselines));
 }
@@ -88,7 +109,7 @@ static void add_owed(ph_hash* hash, const ph_events* events, int slot)
         const ph_left* left = &events->left[slot];
         ph_hash_add_u64(hash, left->key);
         ph_hash_add_u64(hash, (uintptr_t)left->user);
-        ph_hash_add_u64(hash, (uint64_t)left->association << 8 | left->class_index);
+        ph_hash_add_u64(hash, (uint64_t)left->id.generation << 8 | left->class_index);
     }
 }
 

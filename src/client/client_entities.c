@@ -62,6 +62,8 @@ void ph_client_entities_destroy(ph_client_entities* entities)
     const size_t count = (size_t)entities->capacity;
     if (count > 0) {
         const ph_layouts* layouts = entities->layouts;
+        ph_hash_map_destroy(&entities->slot_of_id);
+        ph_release_array(allocator, entities->ids, count, sizeof(ph_entity_id));
         ph_hash_map_destroy(&entities->slot_of_key);
         ph_release_array(allocator, entities->texts, count, layouts->text_bytes_max);
         ph_release_array(allocator, entities->entered_words,
@@ -76,6 +78,16 @@ void ph_client_entities_destroy(ph_client_entities* entities)
     *entities = (ph_client_entities){0};
 }
 
+ph_result ph_client_entities_keep_ids(ph_client_entities* entities, uint32_t id_base)
+{
+    entities->id_base = id_base;
+    entities->ids =
+        ph_allocate_zeroed(&entities->allocator, (size_t)entities->capacity * sizeof(ph_entity_id));
+    return entities->ids != NULL ? ph_hash_map_create(&entities->slot_of_id, &entities->allocator,
+                                                      entities->capacity, SLOT_OF_KEY_SEED)
+                                 : PH_ERROR_MEMORY;
+}
+
 void ph_client_entities_begin(ph_client_entities* entities, int slot_count)
 {
     PH_ASSERT(slot_count >= 0 && slot_count <= entities->capacity);
@@ -85,6 +97,9 @@ void ph_client_entities_begin(ph_client_entities* entities, int slot_count)
     entities->is_entered = ph_bitset_make(entities->entered_words, entities->capacity);
     memset(entities->association, 0, (size_t)entities->capacity * sizeof(uint32_t));
     ph_hash_map_clear(&entities->slot_of_key);
+    if (entities->ids != NULL) {
+        ph_hash_map_clear(&entities->slot_of_id);
+    }
 }
 
 // ---- entities: questions
@@ -106,8 +121,25 @@ uint8_t* ph_client_entities_texts(const ph_client_entities* entities, int slot)
                : NULL;
 }
 
+ph_entity_id ph_client_entities_id(const ph_client_entities* entities, int slot)
+{
+    return entities->ids != NULL ? entities->ids[slot]
+                                 : (ph_entity_id){.index1 = (uint32_t)slot + 1,
+                                                  .generation = entities->association[slot]};
+}
+
+static uint64_t key_of_id(ph_entity_id id)
+{
+    return (uint64_t)id.index1 << 32 | id.generation;
+}
+
 int ph_client_entities_slot_of(const ph_client_entities* entities, ph_entity_id entity)
 {
+    if (entities->ids != NULL) {
+        uint32_t found;
+        return ph_hash_map_try_find(&entities->slot_of_id, key_of_id(entity), &found) ? (int)found
+                                                                                      : -1;
+    }
     if (entity.index1 == 0 || entity.index1 > (uint32_t)entities->slot_count) {
         return -1;
     }
@@ -172,6 +204,47 @@ static void occupy(ph_client_entities* entities, const ph_record* record)
     const bool has_room = ph_hash_map_insert(&entities->slot_of_key, record->key, (uint32_t)slot);
     PH_ASSERT(has_room);
     (void)has_room;
+    if (entities->ids != NULL) {
+        entities->ids[slot] = (ph_entity_id){.index1 = (uint32_t)slot + 1,
+                                             .generation = entities->id_base + record->association};
+        ph_hash_map_insert(&entities->slot_of_id, key_of_id(entities->ids[slot]), (uint32_t)slot);
+    }
+}
+
+void ph_client_entities_rename(ph_client_entities* entities, int slot, ph_entity_id id, void* user)
+{
+    PH_ASSERT(entities->ids != NULL && ph_bitset_test(&entities->is_entered, slot));
+
+    ph_hash_map_remove(&entities->slot_of_id, key_of_id(entities->ids[slot]));
+    entities->ids[slot] = id;
+    entities->user[slot] = user;
+    ph_hash_map_insert(&entities->slot_of_id, key_of_id(id), (uint32_t)slot);
+}
+
+// Numbers of slots mean nothing beside those of another session.
+uint64_t ph_client_entities_compare(const ph_client_entities* a, int slot_a,
+                                    const ph_client_entities* b, int slot_b)
+{
+    const ph_layout* layout = ph_client_entities_layout(a, slot_a);
+    const uint32_t* words_a = ph_client_entities_words(a, slot_a);
+    const uint32_t* words_b = ph_client_entities_words(b, slot_b);
+    uint64_t differ = layout->references;
+    for (uint64_t left = layout->all & ~layout->references; left != 0; left &= left - 1) {
+        const int p = ph_word_lowest_bit(left);
+        const ph_property* property = &layout->described->properties[p];
+        bool is_same;
+        if (property->is_text) {
+            const ph_text text_a = ph_layout_text(layout, ph_client_entities_texts(a, slot_a), p);
+            const ph_text text_b = ph_layout_text(layout, ph_client_entities_texts(b, slot_b), p);
+            is_same = text_a.length == text_b.length &&
+                      memcmp(text_a.bytes, text_b.bytes, text_a.length) == 0;
+        } else {
+            is_same = memcmp(words_a + layout->word[p], words_b + layout->word[p],
+                             (size_t)property->words * sizeof(uint32_t)) == 0;
+        }
+        differ |= (uint64_t)!is_same << p;
+    }
+    return differ;
 }
 
 uint64_t ph_client_entities_enter(ph_client_entities* entities, const ph_record* record)
@@ -198,6 +271,9 @@ void ph_client_entities_leave(ph_client_entities* entities, int slot)
     ph_bitset_clear(&entities->is_entered, slot);
     --entities->entered_count;
     ph_hash_map_remove(&entities->slot_of_key, entities->key[slot]);
+    if (entities->ids != NULL) {
+        ph_hash_map_remove(&entities->slot_of_id, key_of_id(entities->ids[slot]));
+    }
 }
 
 void ph_client_entities_skip(ph_client_entities* entities, int slot)
@@ -258,6 +334,7 @@ static bool is_client_slot_sound(const ph_client_entities* entities, int slot)
     return slot < entities->slot_count && entities->association[slot] != 0 &&
            entities->class_index[slot] < entities->layouts->count &&
            ph_client_entities_find(entities, entities->key[slot]) == slot &&
+           ph_client_entities_slot_of(entities, ph_client_entities_id(entities, slot)) == slot &&
            are_texts_sound(entities, slot) && are_client_references_sound(entities, slot) &&
            is_position_sound(entities, slot);
 }
@@ -279,6 +356,7 @@ bool ph_client_entities_validate(const ph_client_entities* entities)
     return entities->slot_count <= entities->capacity && ph_bitset_validate(entered) &&
            ph_bitset_count(entered) == entities->entered_count &&
            entities->slot_of_key.count == entities->entered_count &&
+           (entities->ids == NULL || entities->slot_of_id.count == entities->entered_count) &&
            ph_hash_map_validate(&entities->slot_of_key);
 }
 
@@ -346,9 +424,31 @@ void ph_events_leave(ph_events* events, const ph_client_entities* entities, int 
     events->left[slot] = (ph_left){
         .key = entities->key[slot],
         .user = entities->user[slot],
-        .association = entities->association[slot],
+        .id = ph_client_entities_id(entities, slot),
         .class_index = entities->class_index[slot],
     };
+}
+
+// An announced entity may owe nothing; one that is not is still to be announced.
+void ph_events_inherit(ph_events* events, int slot, ph_events* from, int from_slot,
+                       uint64_t properties)
+{
+    if (ph_bitset_test(&from->is_announced, from_slot)) {
+        ph_bitset_set(&events->is_announced, slot);
+        events->changed[slot] = properties | from->changed[from_slot];
+        if (events->changed[slot] == 0) {
+            ph_bitset_clear(&events->is_change_owed, slot);
+        }
+    }
+    ph_bitset_clear(&from->is_announced, from_slot);
+    ph_bitset_clear(&from->is_change_owed, from_slot);
+    from->changed[from_slot] = 0;
+}
+
+bool ph_events_is_empty(const ph_events* events)
+{
+    return ph_bitset_next(&events->is_leave_owed, 0) >= events->capacity &&
+           ph_bitset_next(&events->is_change_owed, 0) >= events->capacity;
 }
 
 // ---- events: what the game gets
@@ -360,7 +460,7 @@ static ph_event take_leave(ph_events* events, int slot)
     return (ph_event){
         .kind = PH_EVENT_LEAVE,
         .class_index = left->class_index,
-        .entity = {.index1 = (uint32_t)slot + 1, .generation = left->association},
+        .entity = left->id,
         .key = left->key,
         .user = left->user,
     };
@@ -371,7 +471,7 @@ static ph_event take_change(ph_events* events, const ph_client_entities* entitie
     const ph_event event = {
         .kind = ph_bitset_test(&events->is_announced, slot) ? PH_EVENT_UPDATE : PH_EVENT_ENTER,
         .class_index = entities->class_index[slot],
-        .entity = {.index1 = (uint32_t)slot + 1, .generation = entities->association[slot]},
+        .entity = ph_client_entities_id(entities, slot),
         .key = entities->key[slot],
         .properties = events->changed[slot],
         .user = entities->user[slot],

@@ -13,6 +13,9 @@
 //   words         |x y z heading target target ...|  |...|      layout.h, each as wide as the widest
 //   texts         |length, bytes|  |...|
 //
+// The game's id of an entity is slot + 1 and association. Once a client has moved to another server, an entity that
+// both have shown keeps the id that it had, and ids are looked up: client_move.c.
+//
 // A reference in the words is slot + 1 and the whole association number; whether that entity is still
 // in view is checked when it is read. An enter or update costs a copy of its values; nothing allocates
 // but creation.
@@ -53,6 +56,10 @@ typedef struct ph_client_entities {
     uint64_t* entered_words;
     ph_bitset is_entered;
     ph_hash_map slot_of_key; // of those entered; a key is never in two slots
+    // After a move; else NULL and {0}.
+    ph_entity_id* ids;
+    ph_hash_map slot_of_id; // of those entered
+    uint32_t id_base;       // ids of entities that are new here have a generation above it
     ph_allocator allocator;
 } ph_client_entities;
 
@@ -62,6 +69,10 @@ ph_result ph_client_entities_create(ph_client_entities* entities, const ph_layou
                                     const ph_allocator* allocator, int capacity);
 
 void ph_client_entities_destroy(ph_client_entities* entities);
+
+// Of a client that has moved, before its session begins: ids are kept apart from slots.
+// @return PH_OK or PH_ERROR_MEMORY.
+ph_result ph_client_entities_keep_ids(ph_client_entities* entities, uint32_t id_base);
 
 // A session begins: so many slots, at most capacity, all empty.
 void ph_client_entities_begin(ph_client_entities* entities, int slot_count);
@@ -73,6 +84,9 @@ uint32_t* ph_client_entities_words(const ph_client_entities* entities, int slot)
 
 uint8_t* ph_client_entities_texts(const ph_client_entities* entities,
                                   int slot); // NULL when no class has any
+
+// The id of the entity that a slot shows, or has shown last.
+ph_entity_id ph_client_entities_id(const ph_client_entities* entities, int slot);
 
 // The slot that shows this entity, or -1. Any bits may be asked about.
 int ph_client_entities_slot_of(const ph_client_entities* entities, ph_entity_id entity);
@@ -87,6 +101,13 @@ int ph_client_entities_find(const ph_client_entities* entities, uint64_t key);
 uint64_t ph_client_entities_enter(ph_client_entities* entities, const ph_record* record);
 
 void ph_client_entities_update(ph_client_entities* entities, const ph_record* record);
+
+// The entity of this slot is one that had another id, and a pointer of the game. After keep_ids.
+void ph_client_entities_rename(ph_client_entities* entities, int slot, ph_entity_id id, void* user);
+
+// Which properties differ between two slots of one class, by what is known of them; references always do.
+uint64_t ph_client_entities_compare(const ph_client_entities* a, int slot_a,
+                                    const ph_client_entities* b, int slot_b);
 
 // Empties a slot that shows an entity.
 void ph_client_entities_leave(ph_client_entities* entities, int slot);
@@ -103,7 +124,7 @@ bool ph_client_entities_validate(const ph_client_entities* entities);
 typedef struct ph_left {
     uint64_t key;
     void* user;
-    uint32_t association;
+    ph_entity_id id;
     uint8_t class_index;
 } ph_left;
 
@@ -128,6 +149,14 @@ void ph_events_destroy(ph_events* events);
 void ph_events_enter(ph_events* events, int slot, uint64_t properties);
 
 void ph_events_update(ph_events* events, int slot, uint64_t properties);
+
+// The slot's entity was shown by another server before, in that slot of from, where it is forgotten: what the game knows
+// of it, it knows. properties are those that differ. After ph_events_enter().
+void ph_events_inherit(ph_events* events, int slot, ph_events* from, int from_slot,
+                       uint64_t properties);
+
+// Whether nothing is owed.
+bool ph_events_is_empty(const ph_events* events);
 
 // Before ph_client_entities_leave().
 void ph_events_leave(ph_events* events, const ph_client_entities* entities, int slot);

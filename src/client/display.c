@@ -144,6 +144,11 @@ void ph_display_update(ph_display* display, const ph_client_entities* entities,
     }
 }
 
+void ph_display_inherit(ph_display* display, int slot, const ph_display* from, int from_slot)
+{
+    ph_track_go_on(&display->tracks[slot], &from->tracks[from_slot]);
+}
+
 // ---- frames
 
 // No conversion may overflow, whatever packets have said; the limits are beyond every real clock.
@@ -189,16 +194,20 @@ void ph_client_advance(ph_client* client, uint64_t now_us)
 {
     const uint64_t then_us = ph_clock_clamp_us(now_us);
     ph_client_release_held(client, then_us);
-    ph_display_advance(&client->display, &client->entities, then_us);
+    ph_client_settle(client, then_us);
+    for (ph_client* at = client; at != NULL; at = at->former) {
+        ph_display_advance(&at->display, &at->entities, then_us);
+    }
 }
 
 ph_result ph_client_get_pose(const ph_client* client, ph_entity_id entity, ph_pose* pose)
 {
-    const int slot = ph_client_entities_slot_of(&client->entities, entity);
+    const ph_client* owner;
+    const int slot = ph_client_locate(client, entity, &owner);
     if (slot < 0) {
         return PH_ERROR_STALE;
     }
-    ph_display_pose(&client->display, &client->entities, slot, pose);
+    ph_display_pose(&owner->display, &owner->entities, slot, pose);
     return PH_OK;
 }
 

@@ -59,6 +59,9 @@ void ph_display_enter(ph_display* display, int slot);
 void ph_display_update(ph_display* display, const ph_client_entities* entities,
                        const ph_record* record, uint64_t properties);
 
+// After that: the slot's entity is shown on from where another display has shown it.
+void ph_display_inherit(ph_display* display, int slot, const ph_display* from, int from_slot);
+
 // Advances all that is in view to a time of ours.
 void ph_display_advance(ph_display* display, const ph_client_entities* entities, uint64_t now_us);
 

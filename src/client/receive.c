@@ -53,6 +53,9 @@ static void apply_enter(ph_client* client, const ph_record* record)
         ++client->counts.applied_enters;
     }
     ph_display_update(&client->display, &client->entities, record, properties);
+    if (!is_again && client->former != NULL) {
+        ph_client_inherit(client, record->slot);
+    }
 }
 
 static void apply_update(ph_client* client, const ph_record* record)
@@ -108,6 +111,9 @@ static void apply_packet(ph_client* client, const ph_header* header, uint64_t no
     }
     for (int i = decoded->update_first; i < decoded->count; ++i) {
         apply_update(client, &decoded->records[i]);
+    }
+    if (client->former != NULL) {
+        ph_client_note_packet(client, now_us, decoded->enter_first < decoded->update_first);
     }
     client->counts.newest_sequence = header->sequence;
     ++client->counts.applied_packets;

@@ -221,6 +221,22 @@ void ph_track_begin(ph_track* track, const ph_sample* sample, const ph_step* ste
     push_step(track, step, false);
 }
 
+void ph_track_go_on(ph_track* track, const ph_track* former)
+{
+    PH_ASSERT(track->count > 0);
+
+    for (int k = 0; former->is_shown && k < 3; ++k) {
+        const int32_t moved_mm =
+            (int32_t)((uint32_t)track->newest_mm[k] - (uint32_t)former->newest_mm[k]);
+        track->shown_mm[k] = wrap_mm(former->shown_mm[k] - (float)moved_mm);
+    }
+    track->is_shown = former->is_shown;
+    if (former->heading.is_shown && track->heading.count > 0) {
+        track->heading.shown = former->heading.shown;
+        track->heading.is_shown = true;
+    }
+}
+
 // ---- extrapolation
 
 // How fast ph_extrapolated_s() runs.

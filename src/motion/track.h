@@ -103,6 +103,10 @@ void ph_track_add(ph_track* track, ph_motion_model* motion_model, const ph_sampl
 // learns nothing, because there was nothing to predict.
 void ph_track_begin(ph_track* track, const ph_sample* sample, const ph_step* step);
 
+// What is shown goes on from where another track of the same entity has shown it, by whatever clock that was. There is
+// at least one sample.
+void ph_track_go_on(ph_track* track, const ph_track* former);
+
 // Where an entity should be shown, and how that point moves. All less the newest sample.
 typedef struct ph_motion_target {
     float mm[3];
