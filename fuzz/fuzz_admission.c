@@ -14,6 +14,10 @@
 
 static void check_texts(const ph_admission* it)
 {
+    if (it->kind == PH_ADMISSION_SPARE) {
+        fuzz_demand(it->offset + it->size <= it->spare_size && it->size <= PH_ADMISSION_PART_MAX);
+        return; // is no text
+    }
     for (size_t i = 0; i < it->size; ++i) {
         fuzz_demand(it->bytes[i] != 0x1B && it->bytes[i] != 0x7F);
         fuzz_demand(it->bytes[i] >= ' ' ||

@@ -20,6 +20,10 @@ enum {
     ASK_SIZE = HEAD_SIZE + 4,
     PIECE_HEAD_SIZE = HEAD_SIZE + 4,
     REFUSAL_HEAD_SIZE = HEAD_SIZE + 1,
+    SPARE_HEAD_SIZE = HEAD_SIZE + 1 + 1 + 2 + 2,
+    HAVE_SIZE = HEAD_SIZE + 1 + 1 + 1,
+    FLAG_GROUND = 1,
+    FLAG_CONTINUES = 2,
     SLOTS_MIN = 2,
     TICK_US_MIN = 1000,
     TICK_US_MAX = 10000000,
@@ -31,7 +35,7 @@ enum {
 static uint8_t* put_common(uint8_t* at, const ph_admission* it)
 {
     *at++ = it->version;
-    *at++ = it->has_ground ? 1 : 0;
+    *at++ = (uint8_t)((it->has_ground ? FLAG_GROUND : 0) | (it->continues ? FLAG_CONTINUES : 0));
     at = ph_put_number(at, it->slots, 2);
     return ph_put_u64(at, it->fingerprint);
 }
@@ -62,6 +66,22 @@ size_t ph_admission_write(const ph_admission* admission, uint8_t bytes[PH_ADMISS
         *at++ = admission->code;
         at = admission->size > 0 ? ph_put_bytes(at, admission->bytes, admission->size) : at;
         break;
+    case PH_ADMISSION_SPARE:
+        PH_ASSERT(admission->size >= 1 && admission->size <= PH_ADMISSION_PART_MAX);
+        *at++ = admission->number;
+        *at++ = admission->asks_move ? 1 : 0;
+        at = ph_put_number(at, admission->spare_size, 2);
+        at = ph_put_number(at, admission->offset, 2);
+        at = ph_put_bytes(at, admission->bytes, admission->size);
+        break;
+    case PH_ADMISSION_HAVE:
+        *at++ = admission->number;
+        *at++ = admission->parts;
+        *at++ = admission->held;
+        break;
+    case PH_ADMISSION_PROBE:
+    case PH_ADMISSION_ANSWER:
+        break;
     }
     return (size_t)(at - bytes);
 }
@@ -83,10 +103,11 @@ static const uint8_t* take_common(const uint8_t* at, ph_admission* it)
 {
     ++at; // the version
     const uint8_t flags = *at++;
-    it->has_ground = (flags & 1) != 0;
+    it->has_ground = (flags & FLAG_GROUND) != 0;
+    it->continues = (flags & FLAG_CONTINUES) != 0;
     it->slots = (uint16_t)ph_number_at(at, 2);
     at = ph_take_u64(at + 2, &it->fingerprint);
-    return flags <= 1 && it->slots >= SLOTS_MIN ? at : NULL;
+    return flags <= (FLAG_GROUND | FLAG_CONTINUES) && it->slots >= SLOTS_MIN ? at : NULL;
 }
 
 static bool read_join(const uint8_t* bytes, size_t size, ph_admission* it)
@@ -150,6 +171,35 @@ static bool read_refusal(const uint8_t* bytes, size_t size, ph_admission* it)
     return it->code != PH_REFUSAL_NONE && ph_admission_is_sentence(it->bytes, it->size);
 }
 
+// Parts are whole: each but the last has the same size.
+static bool read_spare(const uint8_t* bytes, size_t size, ph_admission* it)
+{
+    if (size <= SPARE_HEAD_SIZE) {
+        return false;
+    }
+    const uint8_t* at = bytes + HEAD_SIZE;
+    it->number = at[0];
+    it->asks_move = at[1] == 1;
+    it->spare_size = (uint16_t)ph_number_at(at + 2, 2);
+    it->offset = (uint32_t)ph_number_at(at + 4, 2);
+    it->bytes = bytes + SPARE_HEAD_SIZE;
+    it->size = size - SPARE_HEAD_SIZE;
+    return it->number != 0 && at[1] <= 1 && it->spare_size <= PH_ADMISSION_SPARE_MAX &&
+           it->offset < it->spare_size && it->offset % PH_ADMISSION_PART_MAX == 0 &&
+           it->size == ph_admission_part_size(it->spare_size, it->offset);
+}
+
+static bool read_have(const uint8_t* bytes, size_t size, ph_admission* it)
+{
+    if (size != HAVE_SIZE) {
+        return false;
+    }
+    it->number = bytes[HEAD_SIZE];
+    it->parts = bytes[HEAD_SIZE + 1];
+    it->held = bytes[HEAD_SIZE + 2];
+    return it->number != 0 || it->parts == 0;
+}
+
 static bool read_kind(const uint8_t* bytes, size_t size, ph_admission* it)
 {
     switch (it->kind) {
@@ -167,6 +217,13 @@ static bool read_kind(const uint8_t* bytes, size_t size, ph_admission* it)
         return read_piece(bytes, size, it);
     case PH_ADMISSION_REFUSAL:
         return read_refusal(bytes, size, it);
+    case PH_ADMISSION_SPARE:
+        return read_spare(bytes, size, it);
+    case PH_ADMISSION_HAVE:
+        return read_have(bytes, size, it);
+    case PH_ADMISSION_PROBE:
+    case PH_ADMISSION_ANSWER:
+        return size == HEAD_SIZE;
     }
     return false;
 }

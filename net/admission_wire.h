@@ -10,6 +10,13 @@
 //   piece    server to client   so much of it
 //   refusal  either way         why it does not work, in a sentence
 //
+// and those by which a client goes on at another server:
+//
+//   spare    server to client   a part of a token for another server
+//   have     client to server   which parts have come, and how many spares there are
+//   probe    client to server   are you there? After silence
+//   answer   server to client   yes
+//
 // A few times per connection.
 
 #ifndef PINHOLE_NET_ADMISSION_WIRE_H
@@ -25,6 +32,9 @@ enum {
     PH_ADMISSION_PIECE_MAX = 1000,
     PH_ADMISSION_SIZE_MAX = 2 + 4 + PH_ADMISSION_PIECE_MAX,
     PH_ADMISSION_SCHEMA_MAX = 1 << 24, // bytes of a schema's text
+    PH_ADMISSION_PART_MAX = 256,       // bytes of a spare token
+    PH_ADMISSION_PARTS = 8,
+    PH_ADMISSION_SPARE_MAX = PH_ADMISSION_PARTS * PH_ADMISSION_PART_MAX,
 };
 
 typedef enum ph_admission_kind {
@@ -33,6 +43,10 @@ typedef enum ph_admission_kind {
     PH_ADMISSION_ASK,
     PH_ADMISSION_PIECE,
     PH_ADMISSION_REFUSAL,
+    PH_ADMISSION_SPARE,
+    PH_ADMISSION_HAVE,
+    PH_ADMISSION_PROBE,
+    PH_ADMISSION_ANSWER,
 } ph_admission_kind;
 
 typedef struct ph_admission {
@@ -40,21 +54,42 @@ typedef struct ph_admission {
     // Join, welcome. When version is not PH_ADMISSION_VERSION, nothing else is known.
     uint8_t version;
     bool has_ground;
+    bool continues; // join: messages of a connection before this one; welcome: so does the server
     uint16_t slots; // join: at most; welcome: as many
     uint64_t fingerprint;
     uint32_t wire_versions; // join: bit v says that it reads version v
     uint8_t wire_version;   // welcome
     uint32_t tick_us;       // welcome
     uint32_t schema_size;   // welcome: bytes of the schema's text
-    uint32_t offset;        // ask, piece
+    uint32_t offset;        // ask, piece, spare
+    uint8_t number;         // spare: which, 1 or more; have: the newest, 0: none
+    bool asks_move;         // spare: use it at once
+    uint16_t spare_size;    // spare: bytes of all of it, without the zeros at its end
+    uint8_t parts;          // have: bit i says that part i of it has come
+    uint8_t held;           // have: spares that can be used
     uint8_t code;           // refusal: a ph_refusal, or one of a later version
-    const uint8_t* bytes;   // piece: 1..PH_ADMISSION_PIECE_MAX; refusal: 0..PH_REFUSAL_TEXT_MAX
+    // Piece: 1..PH_ADMISSION_PIECE_MAX; refusal: 0..PH_REFUSAL_TEXT_MAX; spare: a part.
+    const uint8_t* bytes;
     size_t size;
 } ph_admission;
 
 static inline bool ph_admission_is(const uint8_t* bytes, size_t size)
 {
     return size > 0 && bytes[0] == PH_ADMISSION_MARK;
+}
+
+// Bytes of the part of a spare at this offset.
+static inline size_t ph_admission_part_size(size_t spare_size, size_t offset)
+{
+    const size_t left = spare_size - offset;
+    return left < PH_ADMISSION_PART_MAX ? left : PH_ADMISSION_PART_MAX;
+}
+
+// All parts of a spare of this size, as bits.
+static inline uint8_t ph_admission_all_parts(size_t spare_size)
+{
+    const size_t count = (spare_size + PH_ADMISSION_PART_MAX - 1) / PH_ADMISSION_PART_MAX;
+    return (uint8_t)((1u << count) - 1u);
 }
 
 // @return Bytes.

@@ -196,6 +196,9 @@ static ph_result open_parts(ph_host* host, const ph_host_def* def)
         result = ph_host_admissions_create(&host->admissions, def);
     }
     if (result == PH_OK) {
+        result = ph_host_spares_create(&host->spares, def->client_capacity, &def->allocator);
+    }
+    if (result == PH_OK) {
         host->public_address = public_address(host, def);
         result = ph_host_sessions_create(&host->sessions, def->client_capacity, &def->allocator);
     }
@@ -252,6 +255,7 @@ void ph_host_close(ph_host* host)
     ph_net_server_destroy(host->server);
     ph_host_sessions_destroy(&host->sessions);
     ph_host_admissions_destroy(&host->admissions);
+    ph_host_spares_destroy(&host->spares);
     ph_host_workers_close(&host->workers);
     const ph_allocator allocator = host->def.allocator;
     ph_release(&allocator, host, sizeof *host);
@@ -316,6 +320,7 @@ void ph_host_receive(ph_host* host, uint64_t until_us)
         // What comes now has come now, or a silence would seem to begin at the last tick.
         ph_net_server_advance(host->server, ph_host_now_us(host), time_of_day(host));
         ph_host_workers_receive(host);
+        ph_host_spares_answer(host);
         const uint64_t now_us = ph_host_now_us(host);
         if (now_us >= until_us || host->simulation != NULL) {
             return;
@@ -360,6 +365,7 @@ void ph_host_tick(ph_host* host)
             ph_host_session_adapt(host, &host->sessions.by_client[client], now_us);
         }
     }
+    ph_host_spares_tick(host, now_us);
     ph_socket_batch_flush(own_outbox(host));
 }
 
@@ -370,6 +376,7 @@ bool ph_host_next_event(ph_host* host, ph_net_event* event)
     }
     if (event->kind == PH_NET_DISCONNECTED) {
         ph_host_session_end(host, event->client);
+        ph_host_spares_end(&host->spares, event->client);
         if (event->end == PH_NET_END_TAKEN_OVER) {
             ph_host_admission_take_over(host, event->client);
         }
@@ -432,7 +439,7 @@ static int pick(const ph_host* host, int chunk, uint64_t now_us, int clients[CHU
         const int client =
             sessions->active[place - (place < sessions->count ? 0 : sessions->count)];
         const ph_host_turn* turn = &sessions->turns[client];
-        if (turn->has_messages || turn->has_admission ||
+        if (turn->has_messages || turn->has_admission || turn->has_spare ||
             ph_host_turn_may_be_due(host, turn, now_us)) {
             clients[count++] = client;
         }
@@ -553,6 +560,9 @@ ph_host_stats ph_host_get_stats(const ph_host* host)
     }
     memcpy(stats.refused_clients, host->admissions.refused, sizeof stats.refused_clients);
     stats.postponed_sends = host->put_off;
+    stats.given_spares = host->spares.given;
+    stats.taken_spares = host->spares.taken;
+    stats.answered_probes = host->spares.answered;
     stats.net = ph_net_server_get_stats(host->server);
     stats.socket = ph_host_workers_stats(&host->workers);
     return stats;

@@ -115,6 +115,11 @@ static uint8_t wire_version_of(const ph_world_def* world)
     return world->profile == PH_PROFILE_CLASSIC ? PH_WIRE_VERSION_CLASSIC : PH_WIRE_VERSION_PINHOLE;
 }
 
+static bool is_continued(const ph_host* host, int client)
+{
+    return ph_messages_is_continued(host->sessions.by_client[client].messages);
+}
+
 static ph_admission welcome(const ph_host* host, int client)
 {
     const ph_world_def* world = ph_world_get_def(host->def.world);
@@ -123,6 +128,7 @@ static ph_admission welcome(const ph_host* host, int client)
         .kind = PH_ADMISSION_WELCOME,
         .version = PH_ADMISSION_VERSION,
         .has_ground = host->admissions.has_ground,
+        .continues = at(host, client)->join.continues && is_continued(host, client),
         .slots = (uint16_t)ph_viewer_slot_count(host->def.world, viewer),
         .fingerprint = ph_schema_fingerprint(world->schema),
         .wire_version = wire_version_of(world),
@@ -149,6 +155,13 @@ static void judge(const ph_host* host, int client, uint64_t now_us)
     const ph_refusal fault = ph_admission_find_misfit(&it->join, &offer, text);
     if (fault != PH_REFUSAL_NONE) {
         ph_host_admission_refuse(host, client, now_us, fault, text);
+        return;
+    }
+    if (is_continued(host, client) && !it->join.continues) {
+        ph_host_admission_refuse(host, client, now_us, PH_REFUSAL_GAME,
+                                 "the server has the messages of a connection before, and the "
+                                 "client begins anew: ph_messages_import() is for clients that "
+                                 "come by a spare token");
         return;
     }
     set_state(host, client,
@@ -210,8 +223,13 @@ static bool take(const ph_host* host, int client, const ph_net_payload* payload,
     case PH_ADMISSION_REFUSAL:
         take_refusal(host, client, is_admitted, &admission, now_us);
         return true;
+    case PH_ADMISSION_HAVE:
+    case PH_ADMISSION_PROBE:
+        return is_admitted && ph_host_spares_take(host, client, &admission);
     case PH_ADMISSION_WELCOME:
     case PH_ADMISSION_PIECE:
+    case PH_ADMISSION_SPARE:
+    case PH_ADMISSION_ANSWER:
         break;
     }
     return false; // the wrong direction

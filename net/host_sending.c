@@ -148,28 +148,34 @@ static int piece_max(const ph_host_session* session)
     return most < LEAST ? LEAST : (int)most;
 }
 
-// As much as the budget pays for now. A client that has sent something is not doubled; else a keep-alive
-// goes before each.
-static void send_admission(const sending* now)
+// A client that has sent something is not doubled; else a keep-alive goes before each.
+bool ph_host_session_say(ph_host* host, int client, uint64_t now_us, const ph_admission* admission,
+                         ph_host_send_batch* batch)
 {
-    ph_host* host = now->host;
-    ph_host_session* session = now->session;
+    ph_host_session* session = &host->sessions.by_client[client];
     const int excess = excess_bytes(host, session);
     const int keep_alive_bytes =
         PH_HOST_KEEP_ALIVE_BYTES + session->header_bytes + PH_HOST_ENVELOPE_BYTES + excess;
+    uint8_t bytes[PH_ADMISSION_SIZE_MAX];
+    const size_t size = ph_admission_write(admission, bytes);
+    const int paid_bytes = (int)size + excess + (is_doubled(host, session) ? keep_alive_bytes : 0);
+    if (ph_viewer_spend(host->def.world, session->viewer, now_us, paid_bytes) != PH_OK) {
+        return false;
+    }
+    memcpy(ph_host_send_batch_place(host, batch), bytes, size);
+    ph_host_send_batch_add(batch, client, size, now_us);
+    return true;
+}
+
+// As much as the budget pays for now; the rest later.
+static void send_admission(const sending* now)
+{
+    ph_host* host = now->host;
+    const int client = now->session->client;
     ph_admission admission;
-    while (ph_host_admission_next(host, session->client, now->now_us, piece_max(session),
-                                  &admission)) {
-        uint8_t bytes[PH_ADMISSION_SIZE_MAX];
-        const size_t size = ph_admission_write(&admission, bytes);
-        const int paid_bytes =
-            (int)size + excess + (is_doubled(host, session) ? keep_alive_bytes : 0);
-        if (ph_viewer_spend(host->def.world, session->viewer, now->now_us, paid_bytes) != PH_OK) {
-            return; // later
-        }
-        memcpy(ph_host_send_batch_place(host, now->batch), bytes, size);
-        ph_host_send_batch_add(now->batch, session->client, size, now->now_us);
-        ph_host_admission_sent(host, session->client, now->now_us, admission.kind);
+    while (ph_host_admission_next(host, client, now->now_us, piece_max(now->session), &admission) &&
+           ph_host_session_say(host, client, now->now_us, &admission, now->batch)) {
+        ph_host_admission_sent(host, client, now->now_us, admission.kind);
     }
 }
 
@@ -205,6 +211,9 @@ void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_s
     }
     if (now.turn->is_view_held) {
         return;
+    }
+    if (now.turn->has_spare) {
+        ph_host_spares_send(host, client, now_us, batch);
     }
     const bool is_due = ph_host_session_is_due(host, client, now_us);
     if (now.turn->has_messages) {

@@ -7,6 +7,7 @@
 #ifndef PINHOLE_NET_HOST_SESSION_H
 #define PINHOLE_NET_HOST_SESSION_H
 
+#include "net/admission_wire.h"
 #include "net/host_send_batch.h"
 #include "net/wire_meter.h"
 
@@ -19,6 +20,7 @@ typedef struct ph_host_turn {
     uint32_t period_us; // between sends; 0: whenever the world finds it best
     bool has_messages;  // that waits to be sent, or to be known to have arrived
     bool has_admission; // that waits to be sent
+    bool has_spare;     // parts of which wait to be sent, or to be known to have arrived
     bool is_view_held;  // client and world do not go together: nothing but the admission is sent
 } ph_host_turn;
 
@@ -94,6 +96,10 @@ void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t s
 // Its turn in a tick: a send, if its time has come, and messages that cannot wait for one. Payloads go to
 // the batch. On any thread, for one session by one at a time.
 void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_send_batch* batch);
+
+// Sends a payload of the admission, if its budget pays for it now. @return Whether it did.
+bool ph_host_session_say(ph_host* host, int client, uint64_t now_us, const ph_admission* admission,
+                         ph_host_send_batch* batch);
 
 // The secure envelope of a datagram: prefix, three bytes of sequence number (enough for half a million
 // packets; from then on there are five, and the two more are paid with the payload), tag; and the payload of netcode's

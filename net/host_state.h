@@ -3,7 +3,7 @@
 
 // What a host consists of. host.c opens it and ticks, host_workers.c receives, host_session.c has
 // one client's coming and going and what comes from it, host_admission.c whether client and world go
-// together, host_sending.c what goes to a client, host_warnings.c what on_error is told.
+// together, host_spares.c how clients go to another host, host_sending.c what goes to a client, host_warnings.c what on_error is told.
 
 #ifndef PINHOLE_NET_HOST_STATE_H
 #define PINHOLE_NET_HOST_STATE_H
@@ -12,6 +12,7 @@
 #include "net/host_warnings.h"
 #include "net/host_workers.h"
 #include "net/host_session.h"
+#include "net/host_spares.h"
 #include "net/tick_watch.h"
 #include "tools/tools.h"
 #include "net/net_tools.h"
@@ -26,6 +27,7 @@ struct ph_host {
     ph_host_workers workers;
     ph_host_sessions sessions;
     ph_host_admissions admissions;
+    ph_host_spares spares;
     ph_tick_watch tick_watch;
     ph_host_warnings warnings;
     const ph_net_simulation* simulation; // NULL: the system's clock and sockets

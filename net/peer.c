@@ -20,6 +20,8 @@ enum {
     DELAY_MAX_MS = 10000,
     REORDER_MAX_MS = 100,
     INPUTS_MAX = 1000,
+    SUSPECT_MIN_MS = 100,
+    SUSPECT_MAX_MS = 10000,
     RESEND_US = 100000, // of input that the server is not known to have
     SECOND_US = 1000000,
     BATCHES_MAX = 16, // of datagrams in one tick: a flood does not stop the game
@@ -27,23 +29,24 @@ enum {
 
 // ---- time and transport
 
-static int receive_datagrams(ph_peer* peer, ph_datagram datagrams[PH_SOCKET_BATCH_MAX])
+static int receive_datagrams(const ph_peer_link* link, ph_datagram datagrams[PH_SOCKET_BATCH_MAX])
 {
-    return peer->seam.receive != NULL
-               ? peer->seam.receive(peer->seam.context, datagrams, PH_SOCKET_BATCH_MAX)
-               : ph_socket_receive(peer->socket, datagrams, PH_SOCKET_BATCH_MAX);
+    const ph_peer_seam* seam = &link->peer->seam;
+    return seam->receive != NULL ? seam->receive(seam->context, datagrams, PH_SOCKET_BATCH_MAX)
+                                 : ph_socket_receive(link->socket, datagrams, PH_SOCKET_BATCH_MAX);
 }
 
-static void note_unsent(ph_peer* peer, const ph_address* to)
+static void note_unsent(ph_peer_link* link, const ph_address* to)
 {
+    ph_peer* peer = link->peer;
     ++peer->unsent;
     if (peer->unsent_us != 0 && peer->now_us < peer->unsent_us + SECOND_US) {
         return;
     }
     char reason[PH_SOCKET_REASON_SIZE] = "";
     char address[PH_ADDRESS_TEXT_MAX];
-    if (peer->socket != NULL) {
-        ph_socket_unsent_reason(peer->socket, reason);
+    if (link->socket != NULL) {
+        ph_socket_unsent_reason(link->socket, reason);
     }
     peer->unsent_us = peer->now_us;
     peer->is_unsent_due = true;
@@ -54,16 +57,17 @@ static void note_unsent(ph_peer* peer, const ph_address* to)
 // A client sends some ten datagrams a second: each at once.
 static void send_datagram(void* context, const ph_address* to, const void* bytes, size_t size)
 {
-    ph_peer* peer = context;
+    ph_peer_link* link = context;
+    const ph_peer* peer = link->peer;
     uint8_t copy[PH_NETCODE_DATAGRAM_MAX];
     memcpy(copy, bytes, size);
     const ph_datagram datagram = {.peer = *to, .bytes = copy, .size = size};
     const bool is_sent = peer->seam.send != NULL ? peer->seam.send(peer->seam.context, &datagram)
-                                                 : ph_socket_send(peer->socket, &datagram, 1) == 1;
+                                                 : ph_socket_send(link->socket, &datagram, 1) == 1;
     if (is_sent) {
-        peer->spoke_us = peer->now_us;
+        link->spoke_us = peer->now_us;
     } else {
-        note_unsent(peer, to);
+        note_unsent(link, to);
     }
 }
 
@@ -75,7 +79,18 @@ ph_peer_def ph_peer_def_default(void)
                          .reorder_wait_ms = ph_client_def_default().reorder_wait_ms,
                          .inputs_per_second = 30,
                          .block_size_max = 64 << 20,
+                         .suspect_ms = 500,
+                         .accepts_spares = true,
                          .cookie = COOKIE};
+}
+
+static ph_result create_link(ph_peer* peer, ph_peer_link* link)
+{
+    link->peer = peer;
+    ph_net_client_def net = ph_net_client_def_default();
+    net.sink = (ph_net_sink){send_datagram, link};
+    net.allocator = peer->def.allocator;
+    return ph_net_client_create(&net, &link->net);
 }
 
 ph_result ph_peer_open(const ph_peer_def* def, ph_peer** peer)
@@ -90,6 +105,10 @@ ph_result ph_peer_open(const ph_peer_def* def, ph_peer** peer)
     ph_check_range(&check, "ph_peer_def.reorder_wait_ms", def->reorder_wait_ms, 0, REORDER_MAX_MS);
     ph_check_range(&check, "ph_peer_def.inputs_per_second", def->inputs_per_second, 1, INPUTS_MAX);
     ph_check_range(&check, "ph_peer_def.block_size_max", def->block_size_max, 0, PH_BLOCK_SIZE_MAX);
+    if (def->suspect_ms != 0) {
+        ph_check_range(&check, "ph_peer_def.suspect_ms", def->suspect_ms, SUSPECT_MIN_MS,
+                       SUSPECT_MAX_MS);
+    }
     ph_check_range(&check, "ph_peer_def.local_address.kind", def->local_address.kind,
                    PH_ADDRESS_NONE, PH_ADDRESS_IPV6);
     if (check.result != PH_OK) {
@@ -101,10 +120,9 @@ ph_result ph_peer_open(const ph_peer_def* def, ph_peer** peer)
     }
     opened->def = *def;
     opened->has_ground = ph_admission_uses_ground(def->schema, &def->ground);
-    ph_net_client_def net = ph_net_client_def_default();
-    net.sink = (ph_net_sink){send_datagram, opened};
-    net.allocator = def->allocator;
-    if (ph_net_client_create(&net, &opened->net) != PH_OK) {
+    opened->link = &opened->links[0];
+    opened->other = &opened->links[1];
+    if (create_link(opened, opened->link) != PH_OK || create_link(opened, opened->other) != PH_OK) {
         ph_peer_close(opened);
         return ph_fail_memory(&check);
     }
@@ -117,10 +135,11 @@ void ph_peer_close(ph_peer* peer)
     if (peer == NULL) {
         return;
     }
-    if (peer->net != NULL) {
+    if (peer->link->net != NULL && peer->other->net != NULL) {
         ph_peer_reset(peer);
     }
-    ph_net_client_destroy(peer->net);
+    ph_net_client_destroy(peer->link->net);
+    ph_net_client_destroy(peer->other->net);
     const ph_allocator allocator = peer->def.allocator;
     ph_release(&allocator, peer, sizeof *peer);
 }
@@ -132,6 +151,7 @@ void ph_peer_take_packet(ph_peer* peer, uint64_t now_us, const uint8_t* bytes, s
     if (peer->view != NULL) {
         ph_client_receive(peer->view, now_us, bytes, size);
         peer->is_answer_due = true;
+        ph_peer_move_note_packet(peer);
         return;
     }
     if (peer->early_us == 0) {
@@ -145,19 +165,18 @@ void ph_peer_take_packet(ph_peer* peer, uint64_t now_us, const uint8_t* bytes, s
     }
 }
 
-static void take_payload(ph_peer* peer, const ph_net_payload* payload)
+void ph_peer_take_payload(ph_peer* peer, const uint8_t* bytes, size_t size)
 {
-    if (ph_admission_is(payload->bytes, payload->size)) {
-        ph_peer_admission_take(peer, payload->bytes, payload->size);
+    if (ph_admission_is(bytes, size)) {
+        ph_peer_admission_take(peer, bytes, size);
         return;
     }
     ph_messages_rest rest;
-    if (ph_messages_unpack(peer->messages, peer->now_us, payload->bytes, payload->size, &rest) !=
-        PH_OK) {
+    if (ph_messages_unpack(peer->messages, peer->now_us, bytes, size, &rest) != PH_OK) {
         ++peer->refused_payloads;
         return;
     }
-    if (payload->size - rest.size > PH_MESSAGES_EMPTY_SIZE) {
+    if (size - rest.size > PH_MESSAGES_EMPTY_SIZE) {
         peer->is_answer_due = true; // at least an ack
     }
     if (rest.size > 0) {
@@ -165,22 +184,59 @@ static void take_payload(ph_peer* peer, const ph_net_payload* payload)
     }
 }
 
-static void receive(ph_peer* peer)
+// Which of both servers it is from. Each has a socket of its own, but for tests.
+static ph_peer_link* link_of(ph_peer* peer, ph_peer_link* link, const ph_address* from)
+{
+    const ph_address other = ph_net_client_server(peer->other->net);
+    return peer->seam.receive != NULL && peer->move.is_under_way &&
+                   ph_address_is_equal(from, &other)
+               ? peer->other
+               : link;
+}
+
+static void receive_datagram(ph_peer* peer, ph_peer_link* link, ph_datagram* datagram)
+{
+    ph_net_payload payload;
+    if (ph_net_client_receive(link->net, &datagram->peer, datagram->bytes, datagram->size,
+                              &payload) == PH_NET_REFUSAL_NONE) {
+        link->heard_us = peer->now_us;
+    }
+    if (payload.size == 0) {
+        return;
+    }
+    if (link == peer->link) {
+        ph_peer_take_payload(peer, payload.bytes, payload.size);
+    } else {
+        ph_peer_move_take(peer, payload.bytes, payload.size);
+    }
+}
+
+// Datagrams of one batch may make the other link the present one.
+static void receive(ph_peer* peer, ph_peer_link* link)
 {
     ph_datagram datagrams[PH_SOCKET_BATCH_MAX];
     int count = PH_SOCKET_BATCH_MAX;
     for (int batch = 0; batch < BATCHES_MAX && count == PH_SOCKET_BATCH_MAX; ++batch) {
-        count = receive_datagrams(peer, datagrams);
-        for (int i = 0; i < count && peer->state != PH_PEER_STATE_IDLE; ++i) {
-            ph_net_payload payload;
-            if (ph_net_client_receive(peer->net, &datagrams[i].peer, datagrams[i].bytes,
-                                      datagrams[i].size, &payload) == PH_NET_REFUSAL_NONE) {
-                peer->heard_us = peer->now_us;
-            }
-            if (payload.size > 0) {
-                take_payload(peer, &payload);
-            }
+        if (link->socket == NULL && peer->seam.receive == NULL) {
+            return; // it has closed
         }
+        count = receive_datagrams(link, datagrams);
+        for (int i = 0; i < count && peer->state != PH_PEER_STATE_IDLE; ++i) {
+            if (link->socket == NULL && peer->seam.receive == NULL) {
+                return; // with what it had received
+            }
+            receive_datagram(peer, link_of(peer, link, &datagrams[i].peer), &datagrams[i]);
+        }
+    }
+}
+
+static void receive_all(ph_peer* peer)
+{
+    ph_peer_link* present = peer->link;
+    ph_peer_link* other = peer->other;
+    receive(peer, present);
+    if (peer->seam.receive == NULL && peer->move.is_under_way) {
+        receive(peer, other);
     }
 }
 
@@ -188,7 +244,7 @@ static void receive(ph_peer* peer)
 
 void ph_peer_say(ph_peer* peer, const void* bytes, size_t size)
 {
-    if (ph_net_client_send(peer->net, bytes, size)) {
+    if (ph_net_client_send(peer->link->net, bytes, size)) {
         peer->sent_us = peer->now_us;
     }
 }
@@ -233,15 +289,18 @@ static void answer(ph_peer* peer)
 // nothing. What has waited for us in the socket does not change that.
 static bool has_stalled(ph_peer* peer)
 {
-    const uint64_t stall_us = peer->now_us - peer->spoke_us;
-    if (peer->state < PH_PEER_STATE_JOINING || stall_us < peer->timeout_us) {
+    const uint64_t stall_us = peer->now_us - peer->link->spoke_us;
+    if (peer->state < PH_PEER_STATE_JOINING || stall_us < peer->link->timeout_us) {
         return false;
     }
     char text[PH_ERROR_TEXT_SIZE];
     snprintf(text, sizeof text,
              "nothing was sent for %d s; after %d s without a packet the server has given the "
              "connection up",
-             (int)(stall_us / SECOND_US), (int)(peer->timeout_us / SECOND_US));
+             (int)(stall_us / SECOND_US), (int)(peer->link->timeout_us / SECOND_US));
+    if (ph_peer_move_survives(peer, PH_NET_CLIENT_TIMED_OUT)) {
+        return false;
+    }
     ph_peer_give_up(peer, PH_NET_CLIENT_TIMED_OUT, text);
     return true;
 }
@@ -258,7 +317,7 @@ static void measure(ph_peer* peer)
     if (duration_us < SECOND_US) {
         return;
     }
-    const ph_net_client_stats now = ph_net_client_get_stats(peer->net);
+    const ph_net_client_stats now = ph_net_client_get_stats(peer->link->net);
     const ph_net_client_stats* start = &peer->rate_start;
     peer->received_kbps = kbps(peer, now.received_bytes - start->received_bytes,
                                now.received_datagrams - start->received_datagrams, duration_us);
@@ -270,11 +329,13 @@ static void measure(ph_peer* peer)
 
 static void advance_states(ph_peer* peer)
 {
-    const ph_net_client_state net = ph_net_client_get_state(peer->net);
+    const ph_net_client_state net = ph_net_client_get_state(peer->link->net);
     if (net <= PH_NET_CLIENT_DISCONNECTED) {
-        ph_peer_explain_end(peer);
+        if (!ph_peer_move_survives(peer, net)) {
+            ph_peer_explain_end(peer);
+        }
     } else if (net == PH_NET_CLIENT_CONNECTED && peer->state == PH_PEER_STATE_CONNECTING) {
-        const ph_address server = ph_net_client_server(peer->net);
+        const ph_address server = ph_net_client_server(peer->link->net);
         peer->header_bytes =
             server.kind == PH_ADDRESS_IPV6 ? PH_WIRE_HEADERS_IPV6 : PH_WIRE_HEADERS_IPV4;
         peer->joining_us = peer->now_us;
@@ -289,15 +350,20 @@ void ph_peer_tick(ph_peer* peer)
     if (peer->state == PH_PEER_STATE_IDLE || has_stalled(peer)) {
         return;
     }
-    ph_net_client_advance(peer->net, peer->now_us); // what has waited in the socket comes now
-    receive(peer);
+    ph_net_client_advance(peer->link->net, peer->now_us); // what has waited in the socket comes now
+    ph_net_client_advance(peer->other->net, peer->now_us);
+    receive_all(peer);
     if (peer->state == PH_PEER_STATE_IDLE) {
         return;
     }
-    ph_net_client_tick(peer->net, peer->now_us);
+    ph_net_client_tick(peer->link->net, peer->now_us);
     advance_states(peer);
     if (peer->state == PH_PEER_STATE_JOINING) {
         ph_peer_admission_tick(peer);
+    }
+    if (peer->state == PH_PEER_STATE_JOINED) {
+        ph_peer_spares_tick(peer);
+        ph_peer_move_tick(peer);
     }
     if (peer->state == PH_PEER_STATE_JOINED) {
         answer(peer);
@@ -309,11 +375,18 @@ void ph_peer_tick(ph_peer* peer)
 
 bool ph_peer_wait(ph_peer* peer, uint64_t timeout_us)
 {
-    if (peer->socket == NULL) {
+    ph_socket* sockets[2];
+    int count = 0;
+    for (int i = 0; i < 2; ++i) {
+        if (peer->links[i].socket != NULL) {
+            sockets[count++] = peer->links[i].socket;
+        }
+    }
+    if (count == 0) {
         ph_socket_sleep(timeout_us);
         return false;
     }
-    return ph_socket_wait(peer->socket, timeout_us);
+    return ph_socket_wait_any(sockets, count, timeout_us);
 }
 
 // ---- events
@@ -359,6 +432,12 @@ bool ph_peer_next_event(ph_peer* peer, ph_peer_event* event)
         event->kind = PH_PEER_CONNECTED;
         return true;
     }
+    if (peer->is_moved_due) { // before all that the new server says
+        peer->is_moved_due = false;
+        *event = peer->moved;
+        take_text(peer, event, peer->moved_text);
+        return true;
+    }
     if (take_entity_event(peer, event) || take_message(peer, event) ||
         ph_peer_take_bulk_event(peer, event)) {
         return true;
@@ -391,6 +470,11 @@ bool ph_peer_next_event(ph_peer* peer, ph_peer_event* event)
 ph_peer_state ph_peer_get_state(const ph_peer* peer)
 {
     return peer->state;
+}
+
+ph_address ph_peer_server(const ph_peer* peer)
+{
+    return ph_net_client_server(peer->link->net);
 }
 
 ph_client* ph_peer_view(ph_peer* peer)
@@ -459,10 +543,10 @@ uint32_t ph_peer_processed_input(const ph_peer* peer)
 
 ph_peer_stats ph_peer_get_stats(const ph_peer* peer)
 {
-    const ph_net_client_stats net = ph_net_client_get_stats(peer->net);
+    const ph_net_client_stats net = ph_net_client_get_stats(peer->link->net);
     ph_peer_stats stats = {
         .silent_ms = peer->state != PH_PEER_STATE_IDLE
-                         ? (uint32_t)((peer->now_us - peer->heard_us) / 1000)
+                         ? (uint32_t)((peer->now_us - peer->link->heard_us) / 1000)
                          : 0,
         .received_kbps = peer->received_kbps,
         .sent_kbps = peer->sent_kbps,
@@ -472,6 +556,11 @@ ph_peer_stats ph_peer_get_stats(const ph_peer* peer)
         .refused_payloads = peer->refused_payloads,
         .slot_count = peer->welcome.slots,
         .tick_us = peer->welcome.tick_us,
+        .moves = peer->move.moves,
+        .false_alarms = peer->move.false_alarms,
+        .failed_moves = peer->move.failures,
+        .probes = peer->move.probes_sent,
+        .interrupted_ms = peer->move.interrupted_ms,
     };
     if (peer->view != NULL) {
         const ph_client_stats view = ph_client_get_stats(peer->view);

@@ -40,7 +40,7 @@ void ph_peer_admission_reset(ph_peer* peer)
     peer->early_count = 0;
 }
 
-static ph_admission join_of(const ph_peer* peer)
+ph_admission ph_peer_join(const ph_peer* peer)
 {
     return (ph_admission){
         .kind = PH_ADMISSION_JOIN,
@@ -65,7 +65,7 @@ static void be_refused(ph_peer* peer, const ph_admission* refusal)
     } else {
         snprintf(text, sizeof text, "the server refuses us: %s", ph_refusal_name(reason));
     }
-    ph_net_client_disconnect(peer->net);
+    ph_net_client_disconnect(peer->link->net);
     ph_peer_end(peer, &(ph_peer_event){.kind = PH_PEER_REFUSED, .refusal = reason}, text);
 }
 
@@ -82,7 +82,7 @@ static void refuse(ph_peer* peer, ph_refusal reason, const char* text)
     for (int i = 0; i < REFUSALS; ++i) {
         say(peer, &refusal);
     }
-    ph_net_client_disconnect(peer->net);
+    ph_net_client_disconnect(peer->link->net);
     ph_peer_end(peer, &(ph_peer_event){.kind = PH_PEER_REFUSED, .refusal = reason}, text);
 }
 
@@ -202,7 +202,7 @@ static void take_welcome(ph_peer* peer, const ph_admission* welcome)
     peer->welcome = *welcome;
     char text[PH_ERROR_TEXT_SIZE];
     // A host looks at it as well, but for one that did not.
-    const ph_admission join_sent = join_of(peer);
+    const ph_admission join_sent = ph_peer_join(peer);
     const ph_refusal fault = ph_admission_find_misfit(&join_sent, welcome, text);
     if (fault != PH_REFUSAL_NONE) {
         refuse(peer, fault, text);
@@ -230,6 +230,11 @@ void ph_peer_admission_take(ph_peer* peer, const uint8_t* bytes, size_t size)
         case PH_ADMISSION_REFUSAL:
             be_refused(peer, &admission);
             break;
+        case PH_ADMISSION_SPARE:
+            is_good = ph_peer_spares_take(peer, &admission);
+            break;
+        case PH_ADMISSION_ANSWER:
+            break; // that it came is all it says
         default:
             is_good = false; // the wrong direction
             break;
@@ -241,7 +246,7 @@ void ph_peer_admission_take(ph_peer* peer, const uint8_t* bytes, size_t size)
 static void say_join(ph_peer* peer)
 {
     peer->joined_us = peer->now_us;
-    const ph_admission admission = join_of(peer);
+    const ph_admission admission = ph_peer_join(peer);
     say(peer, &admission);
 }
 

@@ -23,19 +23,27 @@ enum {
 
 void ph_peer_reset(ph_peer* peer)
 {
-    ph_net_client_disconnect(peer->net);
+    ph_peer_link_close(peer->link);
+    ph_peer_move_reset(peer);
+    peer->move = (ph_peer_move){.wanted = -1};
     ph_peer_admission_reset(peer);
     ph_client_destroy(peer->view);
     ph_messages_destroy(peer->messages);
-    ph_socket_close(peer->socket);
     peer->view = NULL;
     peer->messages = NULL;
-    peer->socket = NULL;
     peer->is_connected_due = false; // events of the connection that was
     peer->is_end_due = false;
     peer->is_unsent_due = false;
     peer->is_waiting_due = false;
+    peer->is_moved_due = false;
     peer->state = PH_PEER_STATE_IDLE;
+}
+
+void ph_peer_link_close(ph_peer_link* link)
+{
+    ph_net_client_disconnect(link->net);
+    ph_socket_close(link->socket);
+    link->socket = NULL;
 }
 
 static bool has_kind(const ph_token* token, ph_address_kind kind)
@@ -48,8 +56,9 @@ static bool has_kind(const ph_token* token, ph_address_kind kind)
     return false;
 }
 
-// One socket for all servers of the token: that of IPv6 also reaches those of IPv4.
-static ph_result open_socket(ph_peer* peer, const ph_token* token)
+// One socket for all servers of the token: that of IPv6 also reaches those of IPv4. The second one of a peer that moves
+// leaves the port to the first.
+static ph_result open_socket(ph_peer* peer, ph_peer_link* link, const ph_token* token)
 {
     const uint8_t any[16] = {0};
     const bool needs_ipv6 = has_kind(token, PH_ADDRESS_IPV6);
@@ -59,24 +68,50 @@ static ph_result open_socket(ph_peer* peer, const ph_token* token)
     def.allocator = peer->def.allocator;
     if (peer->def.local_address.kind != PH_ADDRESS_NONE) {
         def.local_address = peer->def.local_address;
+        def.local_address.port = link == peer->link ? def.local_address.port : 0;
     } else {
         def.local_address =
             needs_ipv6 ? ph_address_make_ipv6(any, 0) : ph_address_make_ipv4(any, 0);
     }
     // A machine without IPv6 still reaches what it can.
     if (needs_ipv6 && peer->def.local_address.kind == PH_ADDRESS_NONE &&
-        has_kind(token, PH_ADDRESS_IPV4) && ph_socket_open(&def, &peer->socket) != PH_OK) {
+        has_kind(token, PH_ADDRESS_IPV4) && ph_socket_open(&def, &link->socket) != PH_OK) {
         def.local_address = ph_address_make_ipv4(any, 0);
     }
-    if (peer->socket != NULL) {
+    if (link->socket != NULL) {
         return PH_OK;
     }
     def.on_error = peer->def.on_error;
     def.on_error_context = peer->def.on_error_context;
-    return ph_socket_open(&def, &peer->socket);
+    return ph_socket_open(&def, &link->socket);
 }
 
-static ph_result open_connection(ph_peer* peer, const ph_token* token)
+static ph_result open_link(ph_peer* peer, ph_peer_link* link, const ph_token* token)
+{
+    link->spoke_us = peer->now_us;
+    link->heard_us = peer->now_us;
+    link->timeout_us = token->timeout_s >= 0 ? (uint64_t)token->timeout_s * SECOND_US : UINT64_MAX;
+    link->protocol_id = token->protocol_id;
+    link->token_s = token->expire_s - token->create_s;
+    link->is_token_undated = token->create_s == 0;
+    return peer->seam.receive != NULL ? PH_OK : open_socket(peer, link, token);
+}
+
+ph_result ph_peer_link_connect(ph_peer* peer, ph_peer_link* link, const void* token, int turn_ms)
+{
+    ph_token read;
+    ph_result result = PH_ERROR_ARGUMENT;
+    if (ph_token_read(token, PH_TOKEN_SIZE, &read) == PH_TOKEN_GOOD) {
+        result = open_link(peer, link, &read);
+    }
+    ph_token_wipe(&read);
+    if (result == PH_OK) {
+        ph_net_client_connect_in_turns(link->net, token, PH_TOKEN_SIZE, peer->now_us, turn_ms);
+    }
+    return result;
+}
+
+ph_result ph_peer_create_messages(const ph_peer* peer, ph_messages** made)
 {
     ph_messages_def messages = ph_messages_def_default();
     messages.bits_per_second = 0; // what the server takes is enough of a limit
@@ -85,20 +120,13 @@ static ph_result open_connection(ph_peer* peer, const ph_token* token)
     messages.allocator = peer->def.allocator;
     messages.on_error = peer->def.on_error;
     messages.on_error_context = peer->def.on_error_context;
-    const ph_result result = peer->seam.receive != NULL ? PH_OK : open_socket(peer, token);
-    return result == PH_OK ? ph_messages_create(&messages, &peer->messages) : result;
+    return ph_messages_create(&messages, made);
 }
 
 static void begin_connection(ph_peer* peer, const ph_token* token)
 {
-    peer->now_us = ph_peer_now(peer);
-    peer->spoke_us = peer->now_us;
-    peer->timeout_us = token->timeout_s >= 0 ? (uint64_t)token->timeout_s * SECOND_US : UINT64_MAX;
     peer->header_bytes =
         token->addresses[0].kind == PH_ADDRESS_IPV6 ? PH_WIRE_HEADERS_IPV6 : PH_WIRE_HEADERS_IPV4;
-    peer->heard_us = peer->now_us;
-    peer->token_s = token->expire_s - token->create_s;
-    peer->is_token_undated = token->create_s == 0;
     peer->has_waited = false;
     peer->sent_us = 0;
     peer->input_number = 0;
@@ -108,7 +136,7 @@ static void begin_connection(ph_peer* peer, const ph_token* token)
     peer->refused_payloads = 0;
     peer->unsent = 0;
     peer->unsent_us = 0;
-    peer->net_start = ph_net_client_get_stats(peer->net);
+    peer->net_start = ph_net_client_get_stats(peer->link->net);
     peer->rate_start = peer->net_start;
     peer->rate_us = peer->now_us;
     peer->received_kbps = 0.0;
@@ -124,11 +152,13 @@ static ph_result connect_with(ph_peer* peer, const ph_check* call, const void* t
         return ph_fail(call, PH_ERROR_ARGUMENT, "token", "is of no use: %s",
                        ph_token_fault_text(fault));
     }
-    const ph_result result = open_connection(peer, &read);
+    peer->now_us = ph_peer_now(peer);
+    ph_result result = ph_peer_create_messages(peer, &peer->messages);
+    if (result == PH_OK) {
+        result = ph_peer_link_connect(peer, peer->link, token, peer->is_by_address ? TURN_MS : 0);
+    }
     if (result == PH_OK) {
         begin_connection(peer, &read);
-        ph_net_client_connect_in_turns(peer->net, token, size, peer->now_us,
-                                       peer->is_by_address ? TURN_MS : 0);
     } else {
         ph_peer_reset(peer);
     }
@@ -219,6 +249,7 @@ void ph_peer_end(ph_peer* peer, const ph_peer_event* event, const char* text)
         return;
     }
     peer->state = PH_PEER_STATE_IDLE;
+    ph_peer_move_reset(peer);
     peer->is_end_due = true;
     peer->end = *event;
     snprintf(peer->end_text, sizeof peer->end_text, "%s", text);
@@ -226,7 +257,7 @@ void ph_peer_end(ph_peer* peer, const ph_peer_event* event, const char* text)
 
 void ph_peer_give_up(ph_peer* peer, ph_net_client_state why, const char* text)
 {
-    ph_net_client_disconnect(peer->net);
+    ph_net_client_disconnect(peer->link->net);
     ph_peer_end(peer, &(ph_peer_event){.kind = PH_PEER_DISCONNECTED, .end = why}, text);
 }
 
@@ -269,8 +300,8 @@ static void print_denial(const ph_peer* peer, ph_net_denial denial, const char* 
     case PH_NET_DENIAL_EXPIRED:
         snprintf(text, room,
                  "%s: the token has expired; take a new one, and connect within its %llu s%s",
-                 server, (unsigned long long)peer->token_s,
-                 peer->is_token_undated ? "; its create_s is 0, which is no time" : "");
+                 server, (unsigned long long)peer->link->token_s,
+                 peer->link->is_token_undated ? "; its create_s is 0, which is no time" : "");
         break;
     case PH_NET_DENIAL_PROTOCOL:
         snprintf(text, room,
@@ -308,9 +339,9 @@ static void print_silence(const ph_peer* peer, const char* server, char text[PH_
 
 void ph_peer_explain_end(ph_peer* peer)
 {
-    const ph_net_client_state why = ph_net_client_get_state(peer->net);
-    const ph_net_denial denial = ph_net_client_denial(peer->net);
-    const ph_address server = ph_net_client_server(peer->net);
+    const ph_net_client_state why = ph_net_client_get_state(peer->link->net);
+    const ph_net_denial denial = ph_net_client_denial(peer->link->net);
+    const ph_address server = ph_net_client_server(peer->link->net);
     char address[PH_ADDRESS_TEXT_MAX];
     char text[PH_ERROR_TEXT_SIZE];
     ph_address_print(&server, address);
@@ -325,7 +356,7 @@ void ph_peer_explain_end(ph_peer* peer)
                  address);
     } else if (why == PH_NET_CLIENT_TIMED_OUT) {
         snprintf(text, sizeof text, "nothing has come from %s for %d s", address,
-                 (int)(peer->timeout_us / SECOND_US));
+                 (int)(peer->link->timeout_us / SECOND_US));
     } else {
         snprintf(text, sizeof text, "%s has ended the connection", address);
     }

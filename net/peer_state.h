@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 // What a peer consists of. peer.c opens, ticks and hands out events; peer_connecting.c begins and ends connections;
-// peer_messages.c has blocks and unreliable messages; peer_admission.c finds out whether client and server go together.
+// peer_messages.c has blocks and unreliable messages; peer_admission.c finds out whether client and server go together;
+// peer_spares.c keeps tokens for other servers, and peer_move.c goes there.
 
 #ifndef PINHOLE_NET_PEER_STATE_H
 #define PINHOLE_NET_PEER_STATE_H
@@ -38,23 +39,87 @@ typedef struct ph_peer_schema {
     uint64_t asked_us;
 } ph_peer_schema;
 
+// A way to one server: the present one, and beside it another while the peer moves.
+typedef struct ph_peer_link {
+    ph_peer* peer;
+    ph_socket* socket; // NULL: none, or the seam's
+    ph_net_client* net;
+    uint64_t spoke_us;   // when the system last took a datagram, or the connect
+    uint64_t heard_us;   // when the server's newest packet came, or the connect
+    uint64_t timeout_us; // of the token; UINT64_MAX: never
+    uint64_t protocol_id;
+    uint64_t token_s; // its lifetime
+    bool is_token_undated;
+} ph_peer_link;
+
+// ---- spares
+
+typedef struct ph_peer_spare {
+    bool is_there;
+    uint64_t since_us; // that it is there
+    uint64_t until_us; // that it is good; as netcode has it, by its lifetime
+    ph_address server; // the first of the token
+    uint8_t token[PH_TOKEN_SIZE];
+} ph_peer_spare;
+
+// One of the server's, as far as it has come.
+typedef struct ph_peer_coming {
+    uint8_t number; // 0: none
+    uint8_t parts;
+    uint16_t size;
+    uint8_t token[PH_TOKEN_SIZE];
+} ph_peer_coming;
+
+typedef struct ph_peer_spares {
+    ph_peer_spare all[PH_PEER_SPARES_MAX];
+    ph_peer_coming coming;
+    int haves_due; // how often the server is still to be told how many there are
+    uint64_t have_us;
+} ph_peer_spares;
+
+// ---- moving
+
+typedef struct ph_peer_move {
+    bool is_under_way;
+    bool is_asked;     // by the server, which goes on until then; else by suspicion
+    bool is_link_dead; // the present server is known to have given us up
+    uint64_t begun_us;
+    uint64_t joined_us;   // when the last join was sent; 0: none was
+    uint64_t joining_us;  // when the secure connection came about; 0: it has not
+    ph_admission welcome; // kind 0: none has come
+    uint64_t welcomed_us;
+    bool has_view; // and a packet of the view
+    // The server has asked us to go, by this spare; -1: no.
+    int wanted;
+    uint64_t moved_us; // when the last move was over; 0: there was none
+    // Suspicion.
+    int probes;
+    uint64_t probe_us; // the last
+    // The first packet of the view is to come since then; 0: it has.
+    uint64_t silent_us;
+    // Statistics.
+    uint32_t moves;
+    uint32_t false_alarms;
+    uint32_t failures;
+    uint32_t probes_sent;
+    uint32_t interrupted_ms;
+} ph_peer_move;
+
 struct ph_peer {
     ph_peer_def def;
     ph_peer_seam seam; // now_us NULL: the system's
     ph_peer_state state;
-    ph_socket* socket;
-    ph_net_client* net;
+    ph_peer_link links[2];
+    ph_peer_link* link;  // the present one
+    ph_peer_link* other; // only while it moves
+    ph_peer_spares spares;
+    ph_peer_move move;
     ph_messages* messages;
     ph_client* view;
     bool has_ground;    // and a schema that uses it
     bool is_by_address; // connected without a token
 
     uint64_t now_us;
-    uint64_t spoke_us;   // when the system last took a datagram, or the connect
-    uint64_t heard_us;   // when the server's newest packet came, or the connect
-    uint64_t timeout_us; // of the token; UINT64_MAX: never
-    uint64_t token_s;    // its lifetime
-    bool is_token_undated;
     int header_bytes; // IP and UDP
 
     // The admission.
@@ -82,6 +147,9 @@ struct ph_peer {
     bool is_end_due;
     bool is_unsent_due;
     bool is_waiting_due;
+    bool is_moved_due;
+    ph_peer_event moved;
+    char moved_text[PH_ERROR_TEXT_SIZE];
     ph_peer_event end;
     char end_text[PH_ERROR_TEXT_SIZE];
     char unsent_text[PH_ERROR_TEXT_SIZE];
@@ -127,6 +195,18 @@ void ph_peer_say(ph_peer* peer, const void* bytes, size_t size);
 // A packet of the view has come: to the view, or kept until there is one.
 void ph_peer_take_packet(ph_peer* peer, uint64_t now_us, const uint8_t* bytes, size_t size);
 
+// Opens the socket of a link and begins to connect; its other fields are set. @return PH_OK, or why there is no socket.
+ph_result ph_peer_link_connect(ph_peer* peer, ph_peer_link* link, const void* token, int turn_ms);
+
+// Those of a new connection.
+ph_result ph_peer_create_messages(const ph_peer* peer, ph_messages** made);
+
+// Tells the server, and closes its socket.
+void ph_peer_link_close(ph_peer_link* link);
+
+// Takes a payload of the present server.
+void ph_peer_take_payload(ph_peer* peer, const uint8_t* bytes, size_t size);
+
 // ---- blocks and unreliable messages, beside messages
 
 void ph_peer_reset_bulk(ph_peer* peer);
@@ -143,5 +223,40 @@ void ph_peer_admission_take(ph_peer* peer, const uint8_t* bytes, size_t size);
 void ph_peer_admission_tick(ph_peer* peer);
 
 void ph_peer_admission_reset(ph_peer* peer);
+
+// What this client says first, to either server.
+ph_admission ph_peer_join(const ph_peer* peer);
+
+// ---- spares
+
+// A part of one has come.
+// @return False for what no host sends.
+bool ph_peer_spares_take(ph_peer* peer, const ph_admission* spare);
+
+// Once per tick while joined: tells the server how many there are; forgets those that are too old.
+void ph_peer_spares_tick(ph_peer* peer);
+
+// The one to use next, or -1.
+int ph_peer_spares_next(const ph_peer* peer);
+
+// Wiped, and the server is told.
+void ph_peer_spares_drop(ph_peer* peer, int spare);
+void ph_peer_spares_reset(ph_peer* peer);
+
+// ---- moving
+
+// Once per tick while joined: suspicion, and the second connection.
+void ph_peer_move_tick(ph_peer* peer);
+
+// A payload of the other server has come, before it is the present one.
+void ph_peer_move_take(ph_peer* peer, const uint8_t* bytes, size_t size);
+
+// The connection to the present server has ended. @return Whether another one may take its place.
+bool ph_peer_move_survives(ph_peer* peer, ph_net_client_state why);
+
+// The first packet of the view after a move.
+void ph_peer_move_note_packet(ph_peer* peer);
+
+void ph_peer_move_reset(ph_peer* peer);
 
 #endif

@@ -42,9 +42,9 @@ class Numbers:
 
 
 def read_common(fields):
-    ground = fields.within(1, 0, 1)
+    flags = fields.within(1, 0, 3)
     slots = fields.within(2, 2, 65535)
-    return f"ground {ground} slots {slots} fingerprint {fields.take(8):016x}"
+    return f"ground {flags & 1} continues {flags >> 1} slots {slots} fingerprint {fields.take(8):016x}"
 
 
 def read_join(fields):
@@ -99,7 +99,46 @@ def read_refusal(fields):
     return f"refusal {code} bytes {sentence.hex() or '-'}"
 
 
-KINDS = {1: read_join, 2: read_welcome, 3: read_ask, 4: read_piece, 5: read_refusal}
+def read_spare(fields):
+    number = fields.within(1, 1, 255)
+    move = fields.within(1, 0, 1)
+    size = fields.within(2, 1, 2048)
+    offset = fields.within(2, 0, size - 1)
+    part = fields.data
+    if offset % 256 or len(part) != min(256, size - offset):
+        raise Refused("no part of a spare")
+    return f"spare {number} move {move} size {size} offset {offset} bytes {part.hex()}"
+
+
+def read_have(fields):
+    number, parts, held = fields.take(1), fields.take(1), fields.take(1)
+    fields.end()
+    if number == 0 and parts != 0:
+        raise Refused("parts of nothing")
+    return f"have {number} parts {parts:02x} held {held}"
+
+
+def read_probe(fields):
+    fields.end()
+    return "probe"
+
+
+def read_answer(fields):
+    fields.end()
+    return "answer"
+
+
+KINDS = {
+    1: read_join,
+    2: read_welcome,
+    3: read_ask,
+    4: read_piece,
+    5: read_refusal,
+    6: read_spare,
+    7: read_have,
+    8: read_probe,
+    9: read_answer,
+}
 
 
 def read(data):

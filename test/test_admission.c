@@ -28,6 +28,8 @@ static const char schema_text[] = "class ship\n    place: position 16 step 16\n"
 static const char sentence[] =
     "class ship, property hull: server range 0..200, client range 0..100";
 
+static const uint8_t part[PH_ADMISSION_PART_MAX] = "a part of a token";
+
 #define BYTES_OF(text) .bytes = (const uint8_t*)(text), .size = sizeof(text) - 1
 
 static const ph_admission payloads[] = {
@@ -65,6 +67,39 @@ static const ph_admission payloads[] = {
     {.kind = PH_ADMISSION_REFUSAL, .code = PH_REFUSAL_SLOTS},
     {.kind = PH_ADMISSION_REFUSAL, .code = PH_REFUSAL_GAME, BYTES_OF("full")},
     {.kind = PH_ADMISSION_REFUSAL, .code = 255, BYTES_OF("schlie\xC3\x9Ft")},
+    {.kind = PH_ADMISSION_JOIN, // 12
+     .version = 1,
+     .has_ground = true,
+     .continues = true,
+     .slots = 300,
+     .fingerprint = FINGERPRINT,
+     .wire_versions = 0xE},
+    {.kind = PH_ADMISSION_WELCOME,
+     .version = 1,
+     .continues = true,
+     .slots = 300,
+     .fingerprint = FINGERPRINT,
+     .wire_version = 3,
+     .tick_us = 50000,
+     .schema_size = 99},
+    {.kind = PH_ADMISSION_SPARE, // 14
+     .number = 1,
+     .spare_size = 1155,
+     .offset = 1024,
+     .bytes = part,
+     .size = 131},
+    {.kind = PH_ADMISSION_SPARE,
+     .number = 255,
+     .asks_move = true,
+     .spare_size = 2048,
+     .offset = 1792,
+     .bytes = part,
+     .size = 256},
+    {.kind = PH_ADMISSION_SPARE, .number = 7, .spare_size = 1, .bytes = part, .size = 1},
+    {.kind = PH_ADMISSION_HAVE, .number = 1, .parts = 0x1F, .held = 2}, // 17
+    {.kind = PH_ADMISSION_HAVE},
+    {.kind = PH_ADMISSION_PROBE},
+    {.kind = PH_ADMISSION_ANSWER},
 };
 
 enum { PAYLOADS = sizeof payloads / sizeof payloads[0] };
@@ -76,15 +111,18 @@ static int describe(const ph_admission* it, char* text)
     int length = 0;
     switch (it->kind) {
     case PH_ADMISSION_JOIN:
-        return sprintf(text, "join version %u ground %d slots %u fingerprint %016llx reads %08x",
-                       it->version, it->has_ground, it->slots, (unsigned long long)it->fingerprint,
-                       it->wire_versions);
+        return sprintf(text,
+                       "join version %u ground %d continues %d slots %u fingerprint %016llx reads "
+                       "%08x",
+                       it->version, it->has_ground, it->continues, it->slots,
+                       (unsigned long long)it->fingerprint, it->wire_versions);
     case PH_ADMISSION_WELCOME:
         return sprintf(
             text,
-            "welcome version %u ground %d slots %u fingerprint %016llx wire %u tick %u schema %u",
-            it->version, it->has_ground, it->slots, (unsigned long long)it->fingerprint,
-            it->wire_version, it->tick_us, it->schema_size);
+            "welcome version %u ground %d continues %d slots %u fingerprint %016llx wire %u tick "
+            "%u schema %u",
+            it->version, it->has_ground, it->continues, it->slots,
+            (unsigned long long)it->fingerprint, it->wire_version, it->tick_us, it->schema_size);
     case PH_ADMISSION_ASK:
         return sprintf(text, "ask %u", it->offset);
     case PH_ADMISSION_PIECE:
@@ -93,6 +131,16 @@ static int describe(const ph_admission* it, char* text)
     case PH_ADMISSION_REFUSAL:
         length = sprintf(text, "refusal %u bytes %s", it->code, it->size == 0 ? "-" : "");
         return length + golden_add_hex(text + length, it->bytes, it->size);
+    case PH_ADMISSION_SPARE:
+        length = sprintf(text, "spare %u move %d size %u offset %u bytes ", it->number,
+                         it->asks_move, it->spare_size, it->offset);
+        return length + golden_add_hex(text + length, it->bytes, it->size);
+    case PH_ADMISSION_HAVE:
+        return sprintf(text, "have %u parts %02x held %u", it->number, it->parts, it->held);
+    case PH_ADMISSION_PROBE:
+        return sprintf(text, "probe");
+    case PH_ADMISSION_ANSWER:
+        return sprintf(text, "answer");
     }
     return length;
 }
@@ -172,10 +220,12 @@ static const spoiling spoilings[] = {
     SPOIL(0, 0, "\xE0", false),              //
     SPOIL(0, 1, "\x00", false),              // the kind
     SPOIL(0, 1, "\x06", false),              //
+    SPOIL(0, 1, "\x0A", false),              //
     SPOIL(0, 1, "\x02", false),              // a join is no welcome
     SPOIL(0, 2, "\x00", false),              // version
     SPOIL(0, 2, "\x02", true),               //
-    SPOIL(0, 3, "\x02", false),              // flags
+    SPOIL(0, 3, "\x02", true),               // flags
+    SPOIL(0, 3, "\x04", false),              //
     SPOIL(0, 4, "\x01\x00", false),          // slots
     SPOIL(0, 4, "\x02\x00", true),           //
     SPOIL(0, 14, "\x00\x00\x00\x00", false), // reads nothing
@@ -202,6 +252,18 @@ static const spoiling spoilings[] = {
     SPOIL(10, 3, "\xC2\xA0", true),          //
     SPOIL(10, 3, "\xC0\xAF", false),         // no UTF-8
     SPOIL(10, 6, "\xC3", false),             // cut off
+    SPOIL(14, 2, "\x00", false),             // number
+    SPOIL(14, 3, "\x01", true),              // flags
+    SPOIL(14, 3, "\x02", false),             //
+    SPOIL(14, 4, "\x84\x04", false),         // size of the last part
+    SPOIL(14, 4, "\x82\x04", false),         //
+    SPOIL(14, 6, "\x01\x04", false),         // offset
+    SPOIL(14, 6, "\x00\x03", false),         // of a part that is not the last
+    SPOIL(15, 4, "\x01\x08", false),         // 2,049 bytes
+    SPOIL(15, 6, "\x00\x08", false),         // behind the end
+    SPOIL(16, 4, "\x00\x00", false),         // nothing
+    SPOIL(18, 3, "\x01", false),             // parts of none
+    SPOIL(18, 4, "\x04", true),              //
 };
 
 static void what_no_end_writes_is_refused(void** state)

@@ -254,11 +254,11 @@ static void challenge_counts_for_more_than_a_reason(void** state)
     s->down_count = 0; // the challenge is lost
     inject(s, &reason, 0);
     ph_peer_tick(s->players[0].peer);
-    assert_int_equal(ph_net_client_denial(s->players[0].peer->net), PH_NET_DENIAL_TOKEN_USED);
+    assert_int_equal(ph_net_client_denial(s->players[0].peer->link->net), PH_NET_DENIAL_TOKEN_USED);
     assert_int_equal(ph_peer_get_state(s->players[0].peer), PH_PEER_STATE_CONNECTING);
     peer_stage_run(s, 1000);
     expect_joined(s, 0);
-    assert_int_equal(ph_net_client_denial(s->players[0].peer->net), PH_NET_DENIAL_NONE);
+    assert_int_equal(ph_net_client_denial(s->players[0].peer->link->net), PH_NET_DENIAL_NONE);
     peer_stage_teardown(s);
 }
 
@@ -270,13 +270,13 @@ static void no_reason_ends_a_handshake_that_has_its_challenge(void** state)
     peer_stage_connect(s, 0, 1);
     const peer_stage_datagram reason = reason_for_another(s);
     ph_peer_tick(s->players[0].peer); // takes the challenge
-    assert_int_equal(ph_net_client_get_state(s->players[0].peer->net),
+    assert_int_equal(ph_net_client_get_state(s->players[0].peer->link->net),
                      PH_NET_CLIENT_SENDING_RESPONSE);
     s->is_dead = true; // its response is lost, and all that it sends for two seconds
     s->up_count = 0;
     inject(s, &reason, 0);
     peer_stage_run(s, 2000);
-    assert_int_equal(ph_net_client_denial(s->players[0].peer->net), PH_NET_DENIAL_NONE);
+    assert_int_equal(ph_net_client_denial(s->players[0].peer->link->net), PH_NET_DENIAL_NONE);
     s->is_dead = false;
     peer_stage_run(s, 1000);
     expect_joined(s, 0);
@@ -302,7 +302,7 @@ static void reason_does_not_end_a_connection(void** state)
     }
     peer_stage_run(s, 2000);
     expect_joined(s, 0);
-    assert_int_equal(ph_net_client_denial(s->players[0].peer->net), PH_NET_DENIAL_NONE);
+    assert_int_equal(ph_net_client_denial(s->players[0].peer->link->net), PH_NET_DENIAL_NONE);
     peer_stage_teardown(s);
 }
 

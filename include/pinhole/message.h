@@ -313,6 +313,9 @@ PH_API size_t ph_messages_export(const ph_messages* messages, void* bytes, size_
 /// the def have no room for what is in it; PH_ERROR_ARGUMENT when it is not new. Unless PH_OK everything is as before.
 PH_API ph_result ph_messages_import(ph_messages* messages, const void* bytes, size_t size);
 
+/// Whether ph_messages_import() has given it the state of another.
+PH_API bool ph_messages_is_continued(const ph_messages* messages);
+
 /// The other end is another server from now on, which has imported the state of the one before: whatever is not known
 /// to have arrived goes out again. Messages and input stay in order and exactly once. A block that was under way begins
 /// again with its first piece. Of unreliable messages none comes late or twice.

@@ -102,7 +102,8 @@ static void take_fragments(ph_messages* messages, const ph_message_section* sect
         messages->stats.duplicate_fragments += stored == PH_MESSAGE_DOUBLED;
         messages->stats.dropped_fragments += stored == PH_MESSAGE_WITHOUT_ROOM;
     }
-    messages->acks_owed = section->fragment_count > 0 ? PH_MESSAGE_ACK_REPEATS : messages->acks_owed;
+    messages->acks_owed =
+        section->fragment_count > 0 ? PH_MESSAGE_ACK_REPEATS : messages->acks_owed;
 }
 
 static void take_section(ph_messages* messages, uint64_t now_us, const ph_message_section* section)
@@ -167,6 +168,24 @@ static ph_result read_bulk_section(ph_messages* messages, uint64_t now_us, const
         *used += bulk_size;
     }
     return result;
+}
+
+size_t ph_messages_section_size(const void* bytes, size_t size)
+{
+    ph_bulk_section bulk;
+    ph_bulk_storage bulk_storage;
+    ph_message_section section;
+    ph_message_storage storage;
+    size_t bulk_size = 0;
+    if (size > 0 && ph_bulk_section_is(*(const uint8_t*)bytes)) {
+        bulk_size = ph_bulk_section_read(bytes, size, &bulk, &bulk_storage);
+        if (bulk_size == 0) {
+            return 0;
+        }
+    }
+    const size_t section_size = ph_message_section_read((const uint8_t*)bytes + bulk_size,
+                                                        size - bulk_size, &section, &storage);
+    return section_size > 0 ? bulk_size + section_size : 0;
 }
 
 ph_result ph_messages_read_section(ph_messages* messages, uint64_t now_us, const void* bytes,

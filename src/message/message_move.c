@@ -349,6 +349,11 @@ ph_result ph_messages_import(ph_messages* messages, const void* bytes, size_t si
     return PH_OK;
 }
 
+bool ph_messages_is_continued(const ph_messages* messages)
+{
+    return messages->is_continued;
+}
+
 // ---- the client's end
 
 void ph_messages_continue(ph_messages* messages)

@@ -44,6 +44,7 @@
 #include <pinhole/message.h>
 #include <pinhole/net/admission.h>
 #include <pinhole/net/netcode_server.h>
+#include <pinhole/net/netcode_token.h>
 #include <pinhole/net/pool.h>
 #include <pinhole/net/socket.h>
 #include <pinhole/stats.h>
@@ -214,6 +215,29 @@ PH_API ph_result ph_host_set_budget(ph_host* host, int client, int bits_per_seco
 /// What it may be sent now; 0 also for no limit.
 PH_API int ph_host_bits_per_second(const ph_host* host, int client);
 
+// ---- clients that go on at another host (docs/moving.md)
+
+/// Gives a client a token for another host of the same game. A ph_peer keeps it as a spare, beside those that its game
+/// has given it, and goes there by itself when this host falls silent. One that is still under way is replaced. The
+/// token is copied, goes within the budget, and is wiped when the client has it.
+/// @return PH_OK; PH_ERROR_STALE when no such client is admitted, which is no fault; PH_ERROR_ARGUMENT (no token, or
+/// one of another protocol); PH_ERROR_MEMORY.
+PH_API ph_result ph_host_give_spare(ph_host* host, int client, const void* token, size_t size);
+
+/// How many spares a client has, as it last said, and with one that is under way. 0: it has none, has not said so yet, or
+/// is none that has any.
+PH_API int ph_host_spare_count(const ph_host* host, int client);
+
+/// Fills in a token for another host, of its own for this client. @return False: none now, ask again later.
+typedef bool ph_host_give_spare_fn(void* context, int client, uint8_t token[PH_TOKEN_SIZE]);
+
+/// Sends all clients to another host, so that this one can stop: each gets a spare and is asked to use it at once; it
+/// comes here until it is let in there, and leaves by PH_NET_DISCONNECTED. give is called within ph_host_tick(), for
+/// all of them in about a second, and again for one that has not gone after 3 s. When ph_host_client_count() is 0, or
+/// after as long as one likes to wait, ph_host_stop(). Clients that come meanwhile are sent on, too. Those made of the
+/// parts do not know how to go. give NULL: no longer.
+PH_API void ph_host_empty(ph_host* host, ph_host_give_spare_fn* give, void* context);
+
 // ---- statistics
 
 /// Since it was opened, of all clients, those that have gone included; named as pinhole/stats.h says.
@@ -225,6 +249,9 @@ typedef struct ph_host_stats {
     uint64_t over_budget_datagrams; ///< of these; 0, unless something is wrong
     uint64_t new_acks;
     uint64_t refused_payloads; ///< that no client of ours sends
+    uint64_t given_spares;     ///< by ph_host_give_spare() and ph_host_empty()
+    uint64_t taken_spares;     ///< of these: the client has all of it
+    uint64_t answered_probes;  ///< of clients for which nothing had come for a while
     uint64_t refused_clients
         [PH_REFUSAL_COUNT]; ///< that have gone, by ph_refusal, whichever end refused; NONE stays 0
     ph_net_server_stats net;

@@ -45,6 +45,9 @@
 extern "C" {
 #endif
 
+/// How many tokens for other servers a peer keeps.
+#define PH_PEER_SPARES_MAX 4
+
 /// How to open one. Start from ph_peer_def_default() and change what you need.
 typedef struct ph_peer_def {
     /// Required; the same as the server's. Outlives the peer.
@@ -68,7 +71,14 @@ typedef struct ph_peer_def {
     /// The largest block that is accepted from the server, bytes, 0..PH_BLOCK_SIZE_MAX; as in ph_messages_def. Default
     /// 67,108,864 (64 MB).
     int block_size_max;
-    /// Where the socket is bound. {0} (the default): any address of the machine, any port.
+    /// With a spare: after so long without an answer the server is taken for dead, and the peer goes to another one, 0 or
+    /// 100..10,000. A quiet server is asked whether it is there after half of that; none is suspected on a link that has
+    /// longer round trips. 0: only when the server says so, or the connection has ended. Default 500.
+    int suspect_ms;
+    /// Whether spares of the server are taken; those of ph_peer_add_spare() always are. Default true.
+    bool accepts_spares;
+    /// Where the socket is bound. {0} (the default): any address of the machine, any port. While it moves to another
+    /// server, a second one is bound to the same address and any port.
     ph_address local_address;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;
@@ -142,6 +152,7 @@ typedef enum ph_peer_event_kind {
     PH_PEER_UNRELIABLE,     ///< the server has sent an unreliable message
     PH_PEER_UNSENT,         ///< the system did not send something; once a second at most
     PH_PEER_WAITING, ///< connected for 5 s, and the server has not admitted it; once for each connection
+    PH_PEER_MOVED, ///< another server has taken the place of the present one; the game goes on
     PH_PEER_DISCONNECTED, ///< the connection has ended, or did not come about. It is over
 } ph_peer_event_kind;
 
@@ -154,7 +165,10 @@ typedef struct ph_peer_event {
     ph_net_client_state end;
     /// DISCONNECTED, when a server has said why it does not let us in; else NONE.
     ph_net_denial denial;
-    /// REFUSED, UNSENT, WAITING, DISCONNECTED, BLOCK_UNSENT: a sentence that a player understands, without its full
+    /// MOVED: whether messages and inputs go on, each exactly once. If not, the server has not got them from the one
+    /// before: those that had not arrived are gone, and inputs are numbered from 1 again.
+    bool is_continued;
+    /// REFUSED, UNSENT, WAITING, MOVED, DISCONNECTED, BLOCK_UNSENT: a sentence that a player understands, without its full
     /// stop; else "". Valid until the next event is taken. A server's words are shown as they came: UTF-8 without
     /// control characters.
     const char* text;
@@ -229,6 +243,24 @@ PH_API uint32_t ph_peer_set_input(ph_peer* peer, const void* bytes, size_t size)
 /// Up to which input the server is known to have processed them; 0: none.
 PH_API uint32_t ph_peer_processed_input(const ph_peer* peer);
 
+// ---- other servers (docs/moving.md)
+
+/// Keeps a token for another server of the same game, copied, to go there by itself when the present one dies or asks
+/// it to: from ph_peer_connect() on, until the connection ends or another one begins. Each is used once. One for the
+/// same server as another spare, and one too many, takes the place of the oldest.
+///
+/// What a game sees of a move: nothing but PH_PEER_MOVED. What is in view stays in view and moves on; an entity that
+/// both servers show keeps its id and pointer, and is UPDATED where its values differ; others come and go as
+/// ph_client_move() says.
+/// @return PH_OK, PH_ERROR_ARGUMENT (no token, or one of another protocol), or PH_ERROR_STALE (no connection).
+PH_API ph_result ph_peer_add_spare(ph_peer* peer, const void* token, size_t size);
+
+/// How many spares there are that can be used.
+PH_API int ph_peer_spare_count(const ph_peer* peer);
+
+/// The server that it is connected to, or was last; {0} before the first.
+PH_API ph_address ph_peer_server(const ph_peer* peer);
+
 // ---- statistics
 
 /// How the present connection is doing, or the last one; named as pinhole/stats.h says.
@@ -248,6 +280,12 @@ typedef struct ph_peer_stats {
     int entity_count;          ///< in view
     int slot_count;            ///< as the server said; 0 before
     uint32_t tick_us;          ///< as the server said; 0 before
+    // Since ph_peer_connect().
+    uint32_t moves;          ///< to other servers
+    uint32_t false_alarms;   ///< the server was suspected, and spoke before another one did
+    uint32_t failed_moves;   ///< to servers that did not let it in
+    uint32_t probes;         ///< that a quiet server was sent
+    uint32_t interrupted_ms; ///< how long no view came at the last move
 } ph_peer_stats;
 
 /// Cheap.
