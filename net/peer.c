@@ -567,6 +567,8 @@ ph_peer_stats ph_peer_get_stats(const ph_peer* peer)
         stats.rtt_ms = view.rtt_ms;
         stats.loss = view.loss;
         stats.entity_count = ph_client_entity_count(peer->view);
+        const int slot_count = ph_client_slot_count(peer->view); // for a while more, after a move
+        stats.slot_count = slot_count > stats.slot_count ? slot_count : stats.slot_count;
     }
     return stats;
 }

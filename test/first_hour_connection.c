@@ -434,6 +434,72 @@ static void admitted_twice(void)
     hour_close(s);
 }
 
+// ---- spares
+
+static void say_spare(uint64_t protocol_id, bool is_connected)
+{
+    hour_stage* s = hour_open(&(hour_def){0});
+    if (is_connected) {
+        hour_connect_good(s, 0, 1);
+        hour_await_view(s, 0);
+        s->players[0].peer->link->protocol_id = 7; // as if its token had been of that one
+    }
+    ph_token_def def = hour_token_def(s, 1);
+    def.protocol_id = protocol_id;
+    uint8_t token[PH_TOKEN_SIZE];
+    hour_must(ph_token_write(&def, token) == PH_OK, "a token");
+    hour_say_result(ph_peer_add_spare(s->players[0].peer, token, sizeof token),
+                    &s->players[0].error);
+    hour_close(s);
+}
+
+static void spare_before_connect(void)
+{
+    say_spare(0, false);
+}
+
+static void spare_of_another_game(void)
+{
+    say_spare(8, true);
+}
+
+static void spare_is_no_token(void)
+{
+    static const uint8_t nothing[PH_TOKEN_SIZE];
+    hour_stage* s = hour_open(&(hour_def){0});
+    hour_connect_good(s, 0, 1);
+    hour_await_view(s, 0);
+    hour_say_result(
+        ph_host_give_spare(s->host, ph_host_client_at(s->host, 0), nothing, sizeof nothing),
+        &s->error);
+    hour_close(s);
+}
+
+static void suspect_in_seconds(void)
+{
+    hour_stage* s = hour_open(&(hour_def){0});
+    ph_error error = {0};
+    ph_peer_def def = s->players[0].peer->def;
+    def.suspect_ms = 1;
+    def.on_error = ph_error_keep;
+    def.on_error_context = &error;
+    ph_peer* peer;
+    hour_say_result(ph_peer_open(&def, &peer), &error);
+    hour_close(s);
+}
+
+static void import_too_late(void)
+{
+    hour_stage* s = hour_open(&(hour_def){0});
+    hour_connect_good(s, 0, 1);
+    hour_await_view(s, 0);
+    uint8_t state[4096];
+    ph_messages* messages = ph_host_messages(s->host, ph_host_client_at(s->host, 0));
+    const size_t size = ph_messages_export(messages, state, sizeof state);
+    hour_say_result(ph_messages_import(messages, state, size), &s->error);
+    hour_close(s);
+}
+
 const hour_case hour_connection_cases[] = {
     {"schema_more", schema_more},
     {"schema_less", schema_less},
@@ -474,5 +540,10 @@ const hour_case hour_connection_cases[] = {
     {"server_stops", server_stops},
     {"client_leaves", client_leaves},
     {"admitted_twice", admitted_twice},
+    {"spare_before_connect", spare_before_connect},
+    {"spare_of_another_game", spare_of_another_game},
+    {"spare_is_no_token", spare_is_no_token},
+    {"suspect_in_seconds", suspect_in_seconds},
+    {"import_too_late", import_too_late},
     {NULL, NULL},
 };

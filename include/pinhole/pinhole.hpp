@@ -1274,6 +1274,12 @@ class client : public owner<ph_client>
         return ph_client_slot_count(get());
     }
 
+    /// ph_client_move(): another server goes on.
+    [[nodiscard]] ph_result move_to(ph_profile profile, int slot_capacity) noexcept
+    {
+        return ph_client_move(get(), profile, slot_capacity);
+    }
+
     entity_id entity_at(int slot) const noexcept
     {
         return ph_client_entity_at(get(), slot);
@@ -1468,6 +1474,33 @@ class messages : public owner<ph_messages>
     bool is_all_acked() const noexcept
     {
         return ph_messages_is_all_acked(get());
+    }
+
+    /// ph_messages_export(): @return Bytes of the whole.
+    std::size_t export_state(void* bytes, std::size_t capacity) const noexcept
+    {
+        return ph_messages_export(get(), bytes, capacity);
+    }
+
+    [[nodiscard]] ph_result import_state(const void* bytes, std::size_t size) noexcept
+    {
+        return ph_messages_import(get(), bytes, size);
+    }
+
+    /// ph_messages_continue(): another server goes on.
+    void go_on() noexcept
+    {
+        ph_messages_continue(get());
+    }
+
+    [[nodiscard]] ph_result confirm(std::uint64_t count) noexcept
+    {
+        return ph_messages_confirm(get(), count);
+    }
+
+    std::uint64_t received_count() const noexcept
+    {
+        return ph_messages_received_count(get());
     }
 
     void set_budget(int bits_per_second) noexcept

@@ -164,6 +164,23 @@ class host : public owner<ph_host>
         ph_host_refuse(get(), client, text);
     }
 
+    /// ph_host_give_spare(): a token for another host.
+    [[nodiscard]] ph_result give_spare(int client, const void* token, std::size_t size) noexcept
+    {
+        return ph_host_give_spare(get(), client, token, size);
+    }
+
+    int spare_count(int client) const noexcept
+    {
+        return ph_host_spare_count(get(), client);
+    }
+
+    /// ph_host_empty(): sends all clients to another host. nullptr: no longer.
+    void empty(ph_host_give_spare_fn* give, void* context = nullptr) noexcept
+    {
+        ph_host_empty(get(), give, context);
+    }
+
     void send(std::uint64_t until_us = UINT64_MAX) noexcept
     {
         ph_host_send(get(), until_us);
@@ -367,6 +384,22 @@ class peer : public owner<ph_peer>
     std::uint32_t processed_input() const noexcept
     {
         return ph_peer_processed_input(get());
+    }
+
+    /// ph_peer_add_spare(): a token for another server, to go there when this one dies.
+    [[nodiscard]] ph_result add_spare(const void* token, std::size_t size) noexcept
+    {
+        return ph_peer_add_spare(get(), token, size);
+    }
+
+    int spare_count() const noexcept
+    {
+        return ph_peer_spare_count(get());
+    }
+
+    ph_address server() const noexcept
+    {
+        return ph_peer_server(get());
     }
 
     ph_peer_stats stats() const noexcept
