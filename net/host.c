@@ -562,7 +562,7 @@ ph_host_stats ph_host_get_stats(const ph_host* host)
     stats.postponed_sends = host->put_off;
     stats.given_spares = host->spares.given;
     stats.taken_spares = host->spares.taken;
-    stats.answered_probes = host->spares.answered;
+    stats.acked_probes = host->spares.answered;
     stats.net = ph_net_server_get_stats(host->server);
     stats.socket = ph_host_workers_stats(&host->workers);
     return stats;

@@ -251,7 +251,7 @@ typedef struct ph_host_stats {
     uint64_t refused_payloads; ///< that no client of ours sends
     uint64_t given_spares;     ///< by ph_host_give_spare() and ph_host_empty()
     uint64_t taken_spares;     ///< of these: the client has all of it
-    uint64_t answered_probes;  ///< of clients for which nothing had come for a while
+    uint64_t acked_probes;  ///< of clients for which nothing had come for a while
     uint64_t refused_clients
         [PH_REFUSAL_COUNT]; ///< that have gone, by ph_refusal, whichever end refused; NONE stays 0
     ph_net_server_stats net;
