@@ -32,6 +32,7 @@ int ph_client_locate(const ph_client* client, ph_entity_id entity, const ph_clie
             return slot;
         }
     }
+    *owner = NULL;
     return -1;
 }
 
@@ -44,6 +45,7 @@ int ph_client_locate_key(const ph_client* client, uint64_t key, const ph_client*
             return slot;
         }
     }
+    *owner = NULL;
     return -1;
 }
 
