@@ -6,7 +6,7 @@
  * Pointing at a second, or moving there by the arrow keys, tells its values below.
  */
 
-import {colourOf} from "./theme.js";
+import {colourOf, watchSize} from "./theme.js";
 import {clock, digits, kbps, lengthText} from "./words.js";
 
 const LEFT = 62;
@@ -25,6 +25,7 @@ class Chart {
     constructor(canvas, caption) {
         this.canvas = canvas;
         this.caption = caption;
+        this.size = watchSize(canvas);
         this.cursor = null; // place in the seconds that are drawn
         this.count = 0;
         canvas.tabIndex = 0;
@@ -54,7 +55,7 @@ class Chart {
     /** Clears it and draws the axes. @returns what places are needed for */
     begin(colours, {span, count, most, first, unit, isWhole}) {
         const ratio = Math.min(2, window.devicePixelRatio || 1);
-        const {clientWidth: width, clientHeight: height} = this.canvas;
+        const {width, height} = this.size;
         if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
             this.canvas.width = Math.round(width * ratio);
             this.canvas.height = Math.round(height * ratio);

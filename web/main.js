@@ -74,6 +74,19 @@ class Page {
         this.theme.set(address.get("theme") ?? "auto");
         this.#listenToolbar();
         this.#listenKeys();
+        window.addEventListener("hashchange", () => this.#readAddress());
+    }
+
+    // Somebody has put another address into an open page.
+    #readAddress() {
+        const address = readAddress();
+        this.panes.options = viewOf(address, VIEW_DEFAULTS);
+        this.theme.set(address.get("theme") ?? "auto");
+        this.#tellToolbar();
+        this.#sentControls = false;
+        if (this.#live !== null && this.scene !== null) {
+            this.#sendControls();
+        }
     }
 
     // ---- beginning
@@ -229,7 +242,7 @@ class Page {
         this.#asked = new Map();
         let isNewScene = false;
         for (const key of CONTROL_KEYS.filter(name => wanted.has(name))) {
-            const has = this.scene.controls?.[key];
+            const has = (this.state?.controls ?? this.scene.controls)?.[key];
             if (wanted.get(key) === (typeof has === "boolean" ? String(Number(has)) : String(has))) {
                 continue;
             }

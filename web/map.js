@@ -9,6 +9,7 @@
  */
 
 import {Client} from "./pinhole.js";
+import {watchSize} from "./theme.js";
 import {lengthText} from "./words.js";
 
 const ROW = Client.rowLayout;
@@ -57,22 +58,26 @@ export class MapView {
     constructor(canvas) {
         this.canvas = canvas;
         this.context = canvas.getContext("2d");
-        this.drawn = new Map(); // id -> [px, py], what can be clicked
         this.groundImage = null;
+        this.size = watchSize(canvas);
+        this.last = null; // what was drawn
+        this.pool = []; // marks, used again in every frame: thousands of new ones would keep the collector busy
     }
 
     /** As large as it is on the page, in the device's own pixels. @returns {boolean} whether it has any size */
     resize(camera) {
         const ratio = Math.min(2, window.devicePixelRatio || 1);
-        const {clientWidth, clientHeight} = this.canvas;
-        if (this.canvas.width !== Math.round(clientWidth * ratio) || this.canvas.height !== Math.round(clientHeight * ratio)) {
-            this.canvas.width = Math.round(clientWidth * ratio);
-            this.canvas.height = Math.round(clientHeight * ratio);
+        const {width, height} = this.size;
+        if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
+            this.canvas.width = Math.round(width * ratio);
+            this.canvas.height = Math.round(height * ratio);
         }
         this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
-        camera.width = clientWidth;
-        camera.height = clientHeight;
-        return clientWidth > 0;
+        if (width > 0) {
+            camera.width = width;
+            camera.height = height;
+        }
+        return width > 0;
     }
 
     /**
@@ -86,13 +91,14 @@ export class MapView {
         const {context} = this;
         context.fillStyle = theme.map;
         context.fillRect(0, 0, camera.width, camera.height);
-        this.drawn.clear();
+        this.last = null;
         if (of.show === null || of.show.truth.newer === null) {
             return;
         }
         this.#drawGround(of);
         this.#drawVision(of);
         const marks = this.#collect(of);
+        this.last = {of, marks};
         this.#drawTruth(of);
         this.#drawErrors(of, marks);
         this.#drawShown(of, marks);
@@ -166,7 +172,7 @@ export class MapView {
         const {rows, touched, properties} = show.ways[place];
         const {truth} = show;
         const own = truth.places.get(show.scene.viewer);
-        const marks = [];
+        let count = 0;
         for (let at = 0; at < rows.length; at += ROW.size) {
             const id = rows[at + ROW.keyLow];
             if (id === show.scene.viewer) {
@@ -175,7 +181,11 @@ export class MapView {
             const x = rows[at + ROW.x];
             const y = rows[at + ROW.y];
             const z = rows[at + ROW.z];
-            const mark = {id, slot: rows[at + ROW.index] - 1, heading: NaN, layer: layerOf(x, y, z)};
+            const mark = this.pool[count] ??= {};
+            mark.id = id;
+            mark.slot = rows[at + ROW.index] - 1;
+            mark.heading = NaN;
+            mark.layer = layerOf(x, y, z);
             // A heading that was never told, or is what it is before that, is not shown: far away it is not sent.
             if (properties.get(id)?.heading !== undefined && rows[at + ROW.heading] !== 0) {
                 mark.heading = rows[at + ROW.heading];
@@ -200,10 +210,9 @@ export class MapView {
                 const far = Math.max(1000, Math.hypot(tx - truth.x[own], ty - truth.y[own]));
                 mark.class = classOf(ERROR_STEPS, 1000 * error / far);
             }
-            this.drawn.set(id, [mark.px, mark.py]);
-            marks.push(mark);
+            ++count;
         }
-        return marks;
+        return this.pool.slice(0, count);
     }
 
     #drawTruth({show, camera, options, theme, layerOf}) {
@@ -224,9 +233,6 @@ export class MapView {
             }
             if (options.layer !== "all" && (options.layer === "upper") !== (layerOf(truth.x[i], truth.y[i], truth.z[i]) > 0)) {
                 continue;
-            }
-            if (!this.drawn.has(truth.id(i))) {
-                this.drawn.set(truth.id(i), [px, py]);
             }
             if (half < 2.2) {
                 context.rect(px - half, py - half, 2 * half, 2 * half);
@@ -288,10 +294,10 @@ export class MapView {
     #drawNames({show, place, camera, options, theme, selected}, marks) {
         const {context} = this;
         const size = this.#size(camera, show.truth.count);
-        const chosen = this.drawn.get(selected);
-        if (chosen !== undefined) {
+        const chosen = selected === null ? null : this.find(selected);
+        if (chosen !== null) {
             context.beginPath();
-            context.arc(chosen[0], chosen[1], size + 6, 0, TURN);
+            context.arc(chosen.x, chosen.y, size + 6, 0, TURN);
             context.strokeStyle = theme.select;
             context.lineWidth = 2.5;
             context.stroke();
@@ -388,16 +394,35 @@ export class MapView {
         context.fillText(mm >= 1e6 ? `${mm / 1e6} km` : lengthText(mm).replace(/\.0+ /, " "), 20 + px, y + 1);
     }
 
-    /** The entity nearest to a point of the map, within reach. */
+    /** Where an entity is drawn, or null. */
+    find(id) {
+        if (this.last === null) {
+            return null;
+        }
+        const {of: {show: {truth}, camera}, marks} = this.last;
+        const mark = marks.find(one => one.id === id);
+        const place = truth.places.get(id);
+        if (mark !== undefined) {
+            return {x: mark.px, y: mark.py};
+        }
+        return place === undefined ? null : {x: camera.screenX(truth.x[place]), y: camera.screenY(truth.y[place])};
+    }
+
+    /** The entity nearest to a point of the map, within reach: what is shown, and what is only true. */
     hit(px, py, reach = 18) {
         let best = null;
         let least = reach;
-        for (const [id, [x, y]] of this.drawn) {
+        const look = (id, x, y) => {
             const far = Math.hypot(x - px, y - py);
             if (far < least) {
                 best = id;
                 least = far;
             }
+        };
+        if (this.last !== null) {
+            const {of: {show: {truth}, camera}, marks} = this.last;
+            marks.forEach(mark => look(mark.id, mark.px, mark.py));
+            truth.places.forEach((place, id) => look(id, camera.screenX(truth.x[place]), camera.screenY(truth.y[place])));
         }
         return best;
     }

@@ -7,7 +7,7 @@
  * coder they do not end at whole bits: a bit has the colour of what its middle belongs to.
  */
 
-import {colourOf} from "./theme.js";
+import {colourOf, watchSize} from "./theme.js";
 import {keyName} from "./charts.js";
 import {duration, valueText} from "./words.js";
 
@@ -67,6 +67,7 @@ class PacketView {
         this.root.querySelector("canvas").setAttribute("aria-label", `The newest packet of ${way.name}, bit by bit; its records are listed below`);
         this.about = this.root.querySelector(".about");
         this.canvas = this.root.querySelector("canvas");
+        this.size = watchSize(this.root.querySelector(".about")); // as wide as the canvas, whose height we set
         this.told = this.root.querySelector(".told");
         this.list = this.root.querySelector("ul");
         this.#listen();
@@ -89,6 +90,22 @@ class PacketView {
         };
         this.list.addEventListener("pointerover", fromRow);
         this.list.addEventListener("focusin", fromRow);
+        this.list.addEventListener("keydown", event => this.#press(event));
+    }
+
+    // One stop for Tab; arrows go from record to record.
+    #press(event) {
+        const rows = [...this.list.children];
+        const at = rows.indexOf(event.target);
+        const to = {ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1}[event.key];
+        if (to === undefined || at < 0) {
+            return;
+        }
+        event.preventDefault();
+        const next = rows[Math.min(rows.length - 1, Math.max(0, to))];
+        rows[at].tabIndex = -1;
+        next.tabIndex = 0;
+        next.focus();
     }
 
     #hold(is) {
@@ -116,10 +133,10 @@ class PacketView {
     set(packet, {names, colours, time}) {
         this.colours = colours;
         this.names = names;
-        if (packet === null || this.isHeld && this.packet !== null) {
+        if (packet === null || this.size.width === 0 || this.isHeld && this.packet !== null) {
             return;
         }
-        const isOther = packet !== this.packet || colours !== this.painted;
+        const isOther = packet !== this.packet || colours !== this.painted || this.size.width !== this.paintedWidth;
         if (packet !== this.packet) {
             this.packet = packet;
             this.records = packet.records;
@@ -132,6 +149,7 @@ class PacketView {
         }, ${duration(Math.max(0, time - packet.time) / 1000)} ago`;
         if (isOther) {
             this.painted = colours;
+            this.paintedWidth = this.size.width;
             this.#paint();
         }
     }
@@ -139,7 +157,7 @@ class PacketView {
     #list() {
         this.list.replaceChildren(...this.records.map((record, i) => {
             const row = document.createElement("li");
-            row.tabIndex = 0;
+            row.tabIndex = i === 0 ? 0 : -1;
             row.dataset.item = i;
             row.style.setProperty("--swatch", colourOf(this.colours, keyOf(record.items.at(-1))));
             row.textContent = `${recordTitle(record)} · ${record.bits.toFixed(0)} bits`;
@@ -150,7 +168,7 @@ class PacketView {
     // Cells as large as fit, whole bytes per row.
     #layout() {
         const bits = 8 * this.packet.payload;
-        const width = this.canvas.clientWidth;
+        const {width} = this.size;
         const columns = Math.max(32, Math.floor(width / 11 / 8) * 8);
         const cell = width / columns;
         return {bits, columns, cell, rows: Math.ceil(bits / columns)};
@@ -180,7 +198,7 @@ class PacketView {
         const height = Math.ceil(rows * cell);
         const ratio = Math.min(2, window.devicePixelRatio || 1);
         this.canvas.style.height = `${height}px`;
-        this.canvas.width = Math.round(this.canvas.clientWidth * ratio);
+        this.canvas.width = Math.round(this.size.width * ratio);
         this.canvas.height = Math.round(height * ratio);
         const context = this.canvas.getContext("2d");
         context.setTransform(ratio, 0, 0, ratio, 0, 0);

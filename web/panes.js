@@ -168,7 +168,7 @@ export class Panes {
         if (this.show === null || this.show.truth.newer === null) {
             return;
         }
-        if (!this.#isPlaced) {
+        if (!this.#isPlaced && this.#panes[0].view.size.width > 0) {
             this.fit();
         }
         this.#follow();
@@ -206,12 +206,12 @@ export class Panes {
     /** Where an entity is drawn, in pixels of the viewport, or null. */
     screenOf(name, id) {
         const pane = this.#panes.find(one => one.name === name);
-        const found = pane?.view.drawn.get(id);
-        if (found === undefined) {
+        const found = pane?.view.find(id) ?? null;
+        if (found === null) {
             return null;
         }
         const box = pane.canvas.getBoundingClientRect();
-        return {x: box.left + found[0], y: box.top + found[1]};
+        return {x: box.left + found.x, y: box.top + found.y};
     }
 
     // ---- by hand

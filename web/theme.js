@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-/** Light and dark: as the system prefers, or as the switch says. Colours for canvases are those of page.css. */
+/** Light and dark: as the system prefers, or as the switch says. Colours for canvases are those of page.css; sizes are the page's. */
 
 const NAMES = ["auto", "light", "dark"];
 const PROPERTY_COLOURS = 10;
@@ -52,6 +52,16 @@ export class Theme {
         };
         this.#onChange?.();
     }
+}
+
+/** The size of an element, kept up to date: asking for it in every frame would make the browser lay the page out. */
+export function watchSize(element) {
+    const size = {width: 0, height: 0};
+    new ResizeObserver(([entry]) => {
+        size.width = entry.contentRect.width;
+        size.height = entry.contentRect.height;
+    }).observe(element);
+    return size;
 }
 
 /** The colour of a key of Bits.by: a reason, or "property:3". */
