@@ -550,6 +550,42 @@ static void while_it_is_paused_nothing_is_lost(void** state)
     destroy(f);
 }
 
+// An entity that is away for a while and then back; when that is, in ticks.
+static int find_wanderer(const ph_recording* recording, int* back_tick)
+{
+    for (int e = 0; e < recording->entity_count; ++e) {
+        const int first = recording->first_span[e];
+        if (recording->first_span[e + 1] - first > 1 && recording->spans[first].first_tick == 0 &&
+            recording->spans[first + 1].first_tick < 600) {
+            *back_tick = recording->spans[first + 1].first_tick;
+            return e;
+        }
+    }
+    fail_msg("all of them stay where they can be seen");
+    return -1;
+}
+
+static void a_viewer_follows_its_entity_when_it_comes_back(void** state)
+{
+    (void)state;
+    fixture* f = create("scene:town", false);
+    int back_tick = 0;
+    char text[40];
+    const ph_recording* recording = f->stage->scene->material.recording;
+    const int entity = find_wanderer(recording, &back_tick);
+    snprintf(text, sizeof text, "viewer %lu", (unsigned long)recording->id[entity]);
+    say(f, text);
+    go_on(f, ((uint64_t)back_tick + 2) * 100 * MS);
+    for (int way = 0; way < 2; ++way) {
+        assert_true(f->page->ways[way].stage->source->present[entity]);
+        // The eye of a viewer that has an entity cannot be moved.
+        assert_int_equal(
+            ph_viewer_set_eye(f->page->ways[way].world, f->page->ways[way].viewer, 0, 0, 0),
+            PH_ERROR_ARGUMENT);
+    }
+    destroy(f);
+}
+
 static void only_scenes_and_given_recordings_may_be_played(void** state)
 {
     (void)state;
@@ -654,6 +690,7 @@ int main(void)
         cmocka_unit_test(the_selected_entity_is_explained_at_every_tick),
         cmocka_unit_test(another_scene_begins_anew_and_leaves_nothing_behind),
         cmocka_unit_test(while_it_is_paused_nothing_is_lost),
+        cmocka_unit_test(a_viewer_follows_its_entity_when_it_comes_back),
         cmocka_unit_test(only_scenes_and_given_recordings_may_be_played),
         cmocka_unit_test(bytes_that_are_no_ack_are_counted),
         cmocka_unit_test(what_a_browser_takes_is_no_part_of_the_link),
