@@ -12,6 +12,7 @@ import {keyName} from "./charts.js";
 import {duration, valueText} from "./words.js";
 
 const GAP = 1;
+const HEIGHT_MOST = 300; // px of the bits of a packet
 
 function keyOf(item) {
     return item.reason === "property" ? `property:${item.property}` : item.reason;
@@ -130,7 +131,8 @@ class PacketView {
     }
 
     /** Another packet, unless this one is being looked at. */
-    set(packet, {names, colours, time}) {
+    set(packet, {names, colours, time, longest}) {
+        this.longest = Math.max(longest, this.isHeld && this.packet !== null ? this.packet.payload : 0);
         this.colours = colours;
         this.names = names;
         if (packet === null || this.size.width === 0 || this.isHeld && this.packet !== null) {
@@ -165,11 +167,12 @@ class PacketView {
         }));
     }
 
-    // Cells as large as fit, whole bytes per row.
+    // Whole bytes per row. Cells are smaller where one of the packets is long, and equal in all views: area is bits.
     #layout() {
         const bits = 8 * this.packet.payload;
         const {width} = this.size;
-        const columns = Math.max(32, Math.floor(width / 11 / 8) * 8);
+        const wanted = Math.sqrt(8 * this.longest * width / HEIGHT_MOST);
+        const columns = Math.max(32, Math.floor(width / 11 / 8) * 8, Math.ceil(wanted / 8) * 8);
         const cell = width / columns;
         return {bits, columns, cell, rows: Math.ceil(bits / columns)};
     }
@@ -234,10 +237,9 @@ export class Packets {
 
     /** The newest packets that have arrived. */
     draw(show, names, colours) {
-        this.#views.forEach((view, place) => {
-            const {packets} = show.ways[place];
-            const arrived = packets.findLast(packet => packet.arrival !== null) ?? packets.at(-1) ?? null;
-            view.set(arrived, {names, colours, time: show.time});
-        });
+        const newest = show.ways.map(({packets}) =>
+            packets.findLast(packet => packet.arrival !== null) ?? packets.at(-1) ?? null);
+        const longest = Math.max(1, ...newest.map(packet => packet?.payload ?? 0));
+        this.#views.forEach((view, place) => view.set(newest[place], {names, colours, time: show.time, longest}));
     }
 }
