@@ -344,11 +344,12 @@ void demo_page_tick(demo_page* page)
 {
     const uint64_t now_us = demo_stage_tick_us(page->def.stage);
     page->first_us = page->first_us > 0 ? page->first_us : now_us;
+    demo_page_advance(page, now_us); // acks that came before this tick are taken before its sends
     for (int i = 0; i < page->way_count; ++i) {
         count_second(&page->ways[i], now_us);
         send_way(page, &page->ways[i], now_us);
     }
-    demo_page_advance(page, now_us);
+    demo_page_advance(page, now_us); // over a link without delay
     demo_page_write_truth(page);
     demo_page_write_explain(page);
 }
