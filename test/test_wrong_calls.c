@@ -194,6 +194,7 @@ static void defs_of_worlds(void** state)
                 "ph_world_def.tick_us is 10,000,001; it must be 1,000..10,000,000");
     WRONG_WORLD(jump_mm, -1, "ph_world_def.jump_mm is -1; it must be 0 or more");
     WRONG_WORLD(sends_at_once, 257, "ph_world_def.sends_at_once is 257; it must be 1..256");
+    WRONG_WORLD(removal_capacity, -1, "ph_world_def.removal_capacity is -1; it must be 0 or more");
 }
 
 #define WRONG_VIEWER(field_, value, text)                                                          \
@@ -375,6 +376,39 @@ static void viewers(void** state)
     expect_error(f, ph_viewer_set_eye(f->world, f->viewer, 0, 0, 0), PH_ERROR_ARGUMENT, "viewer",
                  "ph_viewer_set_eye: viewer has an entity that its eye follows; it must be a "
                  "spectator");
+}
+
+static void drop_batch(void* context, const void* bytes, size_t size)
+{
+    (void)context;
+    (void)bytes;
+    (void)size;
+}
+
+static void exports_and_imports(void** state)
+{
+    fixture* f = *state;
+    ph_export_def def = ph_export_def_default();
+    def.batch_bytes = 100;
+    expect_error(f, ph_world_export(f->world, &def, drop_batch, NULL), PH_ERROR_ARGUMENT,
+                 "ph_export_def.batch_bytes",
+                 "ph_export_def.batch_bytes is 100; it must be 2,048..1,048,576");
+    def = ph_export_def_default();
+    ph_entity_id id;
+    assert_int_equal(ph_world_spawn(f->world, &(ph_spawn){.key = 4711}, &id), PH_OK);
+    assert_int_equal(ph_world_despawn(f->world, id), PH_OK);
+    expect_error(
+        f, ph_world_export(f->world, &def, drop_batch, NULL), PH_ERROR_STALE,
+        "ph_export_def.since_tick",
+        "ph_export_def.since_tick is 0, but entities that were despawned after 0 ticks are "
+        "forgotten; export the whole, or raise ph_world_def.removal_capacity (0)");
+    ph_importer* importer;
+    assert_int_equal(ph_importer_create(&(ph_importer_def){.world = f->world}, &importer), PH_OK);
+    expect_error(
+        f, ph_importer_take(importer, "", 0), PH_ERROR_VALUE, "bytes",
+        "ph_importer_take: bytes are no batch that this world can take: it is shorter than "
+        "its header, or too long");
+    ph_importer_destroy(importer);
 }
 
 static void messages_and_input(void** state)
@@ -584,6 +618,7 @@ int main(void)
         ROWS(defs_of_clients_and_messages),
         ROWS(entities),
         ROWS(viewers),
+        ROWS(exports_and_imports),
         ROWS(messages_and_input),
         ROWS(grounds),
         ROWS(without_an_object),

@@ -11,6 +11,7 @@
 //   client.h                      the client: what arrives, and what is shown
 //   message.h                     reliable messages and input, both ways
 //   stats.h                       how all of it is doing
+//   transfer.h                    the state of a world as bytes, and back: saves, replays, other machines
 //   link.h                        a simulated network in memory, for tests and examples
 //   packet.h                      profiles and sizes
 //   ground.h                      what there is to stand on, for altitudes that cost almost nothing
@@ -46,6 +47,7 @@
 #include <pinhole/client.h>
 #include <pinhole/link.h>
 #include <pinhole/message.h>
+#include <pinhole/transfer.h>
 #include <pinhole/viewer.h>
 #include <pinhole/world.h>
 

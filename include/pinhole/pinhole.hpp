@@ -902,7 +902,7 @@ template <> struct ending<ph_world> {
     }
 };
 
-/// Owns a ph_world: world.h and viewer.h.
+/// Owns a ph_world: world.h, viewer.h and transfer.h.
 class world : public owner<ph_world>
 {
   public:
@@ -1204,6 +1204,65 @@ class world : public owner<ph_world>
                                     ph_explanation& explanation) const noexcept
     {
         return ph_viewer_explain(get(), viewer, entity, &explanation);
+    }
+
+    // transfer
+
+    [[nodiscard]] ph_result set_ownership(entity_id entity, ph_ownership ownership) noexcept
+    {
+        return ph_world_set_ownership(get(), entity, ownership);
+    }
+
+    [[nodiscard]] ph_result get_ownership(entity_id entity, ph_ownership& ownership) const noexcept
+    {
+        return ph_world_get_ownership(get(), entity, &ownership);
+    }
+
+    /// ph_world_export(). deliver(const void* bytes, std::size_t size) takes each batch.
+    template <class Deliver>
+    [[nodiscard]] ph_result export_batches(const ph_export_def& def,
+                                           Deliver&& deliver) const noexcept
+    {
+        auto&& target = detail::borrowable(deliver);
+        const callback<ph_export_fn> bound(target);
+        return ph_world_export(get(), &def, bound.function, bound.context);
+    }
+};
+
+template <> struct ending<ph_importer> {
+    static void end(ph_importer* object) noexcept
+    {
+        ph_importer_destroy(object);
+    }
+};
+
+/// Owns a ph_importer: transfer.h. The world outlives it.
+class importer : public owner<ph_importer>
+{
+  public:
+    importer() noexcept = default;
+
+    /// Of this world, as by default. Empty when there is no memory.
+    explicit importer(world& into) noexcept
+    {
+        ph_importer_def def = ph_importer_def();
+        def.world = into.get();
+        static_cast<void>(create(def));
+    }
+
+    [[nodiscard]] ph_result create(const ph_importer_def& def) noexcept
+    {
+        return remake(ph_importer_create, def);
+    }
+
+    [[nodiscard]] ph_result take(const void* bytes, std::size_t size) noexcept
+    {
+        return ph_importer_take(get(), bytes, size);
+    }
+
+    ph_import_stats get_stats() const noexcept
+    {
+        return ph_importer_get_stats(get());
     }
 };
 

@@ -91,6 +91,9 @@ typedef struct ph_world_def {
     /// added, and with run_jobs 37 bytes for each place of an entity (PH_VISION_GROUPS: 89). Default 1.
     /// Also ph_world_set_sends_at_once().
     int sends_at_once;
+    /// How many despawned entities are remembered, the newest ones, for exports of changes
+    /// (transfer.h); 32 bytes each. Default 0.
+    int removal_capacity;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;
     /// Is told what was wrong with a call (pinhole/error.h). Default NULL.

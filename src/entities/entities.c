@@ -19,7 +19,7 @@
 // times 4, four of 1. Widest first: every array is aligned whatever the capacity.
 #define BYTES_PER_ENTITY                                                                           \
     (sizeof(ph_whereabouts) + sizeof(ph_stride) +                                                  \
-     (size_t)((3 + PH_RECENT_TICKS) * 8 + 8 * 4 + 2 * 12 + 4 * 1))
+     (size_t)((3 + PH_RECENT_TICKS) * 8 + 9 * 4 + 2 * 12 + 4 * 1))
 
 // An allocator promises 16 bytes only: with room for one more the first may begin where a whole record
 // does.
@@ -56,6 +56,7 @@ static void lay_out_entities(ph_entities* entities, void* block, int capacity)
     entities->seen_by = (void*)carve_array(&rest, count * sizeof(uint32_t));
     entities->was_mm = (void*)carve_array(&rest, count * 3 * sizeof(int32_t));
     entities->displacement_mm = (void*)carve_array(&rest, count * 3 * sizeof(int32_t));
+    entities->incarnation = (void*)carve_array(&rest, count * sizeof(uint32_t));
     entities->live_place = (void*)carve_array(&rest, count * sizeof(uint32_t));
     entities->live = (void*)carve_array(&rest, count * sizeof(ph_entity_index));
     entities->resting = (void*)carve_array(&rest, count * sizeof(ph_entity_index));
@@ -87,6 +88,7 @@ static void copy_entities(ph_entities* to, const ph_entities* from)
     memcpy(to->seen_by, from->seen_by, count * sizeof(uint32_t));
     memcpy(to->was_mm, from->was_mm, count * 3 * sizeof(int32_t));
     memcpy(to->displacement_mm, from->displacement_mm, count * 3 * sizeof(int32_t));
+    memcpy(to->incarnation, from->incarnation, count * sizeof(uint32_t));
     memcpy(to->live_place, from->live_place, count * sizeof(uint32_t));
     memcpy(to->live, from->live, count * sizeof(ph_entity_index));
     memcpy(to->resting, from->resting, count * sizeof(ph_entity_index));
@@ -199,6 +201,7 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
     const bool is_named = ph_hash_map_insert(&entities->by_key, newcomer->key, index);
     PH_ASSERT(is_named);
     (void)is_named;
+    entities->incarnation[index] = (uint32_t)entities->next_spawn_order;
     entities->spawn_order[index] = entities->next_spawn_order++;
     entities->key[index] = newcomer->key;
     entities->changes[index] = 0;

@@ -43,7 +43,12 @@ typedef struct ph_whereabouts {
     uint32_t moved_tick;    // when the position last changed
     uint16_t jumps;         // moves that were no motion, modulo 2^16
     bool has_jumped;        // since the last tick
-    uint8_t spare[21];
+    // For exports, which ask of all; by the count of ticks when it happened.
+    uint32_t placed_tick;  // the position changed, be it by a millimetre
+    uint32_t renewed_tick; // it was spawned, its visibility or ownership was set
+    uint32_t owner;
+    uint32_t epoch;
+    uint32_t imported_tick; // of the other world, whose state this is; 0 where there is none
 } ph_whereabouts;
 
 _Static_assert(sizeof(ph_whereabouts) == 64, "one in a cache line");
@@ -61,6 +66,7 @@ typedef struct ph_entities {
     int32_t* was_mm;          // three each: where it was at the last tick
     int32_t* displacement_mm; // three each: from the tick before to that one; none after a jump, or
                               // from where it may have been hidden
+    uint32_t* incarnation;    // which of those that had this key, for exports and imports
     uint32_t* live_place;     // where live[] names it
     ph_entity_index* live;
     ph_entity_index* resting; // despawned, but their indices are not given out before the next tick

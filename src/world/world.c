@@ -59,6 +59,9 @@ ph_result ph_world_create(const ph_world_def* def, ph_world** world)
         result = ph_viewers_create(&made->viewers, &def->allocator, def->viewer_capacity);
     }
     if (result == PH_OK) {
+        result = ph_removals_create(&made->removals, &def->allocator, def->removal_capacity);
+    }
+    if (result == PH_OK) {
         result = create_nearby(made);
     }
     if (result != PH_OK) {
@@ -77,6 +80,7 @@ void ph_world_destroy(ph_world* world)
     const ph_allocator allocator = world->def.allocator;
     ph_send_blocks_destroy(&world->sends);
     ph_nearby_destroy(&world->nearby);
+    ph_removals_destroy(&world->removals);
     ph_viewers_destroy(&world->viewers);
     ph_store_destroy(&world->store);
     ph_release(&allocator, world, sizeof(ph_world));
@@ -108,6 +112,34 @@ ph_result ph_world_make_room(ph_world* world, int class_index)
         return PH_ERROR_MEMORY;
     }
     return ph_entities_is_full(&world->store.entities) ? grow_entities(world) : PH_OK;
+}
+
+// Indices that rest, or are worn out, are none that can be given.
+static bool has_room_for(const ph_entities* entities, int count)
+{
+    const ph_id_pool* ids = &entities->ids;
+    return entities->capacity - ids->live_count - ids->retired_count >= count;
+}
+
+ph_result ph_world_make_much_room(ph_world* world, const int* counts)
+{
+    int sum = 0;
+    for (int i = 0; i < world->store.class_count; ++i) {
+        ph_table* table = &world->store.tables[i];
+        const int free_count = table->free_count + table->capacity - table->used_count;
+        if (free_count < counts[i] &&
+            ph_table_reserve(table, ph_greatest(table->capacity - free_count + counts[i],
+                                                ph_grown_capacity(table->capacity))) != PH_OK) {
+            return PH_ERROR_MEMORY;
+        }
+        sum += counts[i];
+    }
+    while (!has_room_for(&world->store.entities, sum)) {
+        if (grow_entities(world) != PH_OK) {
+            return PH_ERROR_MEMORY;
+        }
+    }
+    return PH_OK;
 }
 
 // ---- time

@@ -48,8 +48,9 @@ ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* e
         .class_index = (uint8_t)spawn->class_index,
     };
     const ph_entity_index index = ph_entities_add(&world->store.entities, &newcomer);
-    world->store.entities.whereabouts[index].row =
-        ph_table_take_row(&world->store.tables[spawn->class_index], index);
+    ph_whereabouts* made = &world->store.entities.whereabouts[index];
+    made->row = ph_table_take_row(&world->store.tables[spawn->class_index], index);
+    made->renewed_tick = world->store.tick;
     world->is_sorted = false;
     *entity = ph_entities_id(&world->store.entities, index);
     return PH_OK;
@@ -62,8 +63,16 @@ ph_result ph_world_despawn(ph_world* world, ph_entity_id entity)
     if (index == PH_ENTITY_NONE) {
         return ph_world_fail_entity(world, __func__, entity);
     }
-    ph_table_give_back_row(&world->store.tables[entities->class_index[index]],
-                           entities->whereabouts[index].row);
+    const ph_whereabouts* at = &entities->whereabouts[index];
+    const ph_removal removal = {
+        .key = entities->key[index],
+        .tick = world->store.tick,
+        .incarnation = entities->incarnation[index],
+        .ownership = {.owner = at->owner, .epoch = at->epoch},
+        .place_mm = {at->position_mm[0], at->position_mm[1]},
+    };
+    ph_removals_note(&world->removals, &removal);
+    ph_table_give_back_row(&world->store.tables[entities->class_index[index]], at->row);
     // Without viewers nothing refers to an index, and a world that is never ticked may go on for
     // ever.
     ph_entities_remove(entities, index, world->viewers.ids.live_count > 0);
@@ -115,7 +124,35 @@ ph_result ph_world_set_visibility(ph_world* world, ph_entity_id entity, uint32_t
     }
     ph_entities_set_visibility(&world->store.entities, index, seen_by,
                                flags_of(is_always_visible, is_never_visible));
+    world->store.entities.whereabouts[index].renewed_tick = world->store.tick;
     world->is_sorted = false;
+    return PH_OK;
+}
+
+ph_result ph_world_set_ownership(ph_world* world, ph_entity_id entity, ph_ownership ownership)
+{
+    const ph_entity_index index = ph_entities_find(&world->store.entities, entity);
+    if (index == PH_ENTITY_NONE) {
+        return ph_world_fail_entity(world, __func__, entity);
+    }
+    ph_whereabouts* at = &world->store.entities.whereabouts[index];
+    at->owner = ownership.owner;
+    at->epoch = ownership.epoch;
+    at->imported_tick = 0;
+    at->renewed_tick = world->store.tick;
+    return PH_OK;
+}
+
+ph_result ph_world_get_ownership(const ph_world* world, ph_entity_id entity,
+                                 ph_ownership* ownership)
+{
+    *ownership = (ph_ownership){0};
+    const ph_entity_index index = ph_entities_find(&world->store.entities, entity);
+    if (index == PH_ENTITY_NONE) {
+        return ph_world_fail_entity(world, __func__, entity);
+    }
+    const ph_whereabouts* at = &world->store.entities.whereabouts[index];
+    *ownership = (ph_ownership){.owner = at->owner, .epoch = at->epoch};
     return PH_OK;
 }
 
@@ -191,6 +228,7 @@ static uint64_t store_position(ph_world* world, placed at, const int32_t positio
         return 0;
     }
     world->is_sorted = false;
+    entities->whereabouts[at.index].placed_tick = world->store.tick;
     const ph_move move = {
         .position_mm = {position_mm[0], position_mm[1], position_mm[2]},
         .tick = world->store.tick,
@@ -260,6 +298,18 @@ static uint64_t store(ph_world* world, placed at, int property, uint32_t* words,
         ph_table_stamp(at.table, property, at.row, world->store.tick);
     }
     return (uint64_t)has_changed << property;
+}
+
+void ph_world_store_value(ph_world* world, ph_entity_index index, int property, uint32_t* words,
+                          const ph_text* text)
+{
+    ph_entities* entities = &world->store.entities;
+    const placed at = {
+        .index = index,
+        .row = entities->whereabouts[index].row,
+        .table = &world->store.tables[entities->class_index[index]],
+    };
+    entities->changes[index] |= store(world, at, property, words, text);
 }
 
 // One bound property of the game's struct. What is refused is reported and counted, and keeps the value

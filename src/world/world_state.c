@@ -93,6 +93,7 @@ ph_result ph_world_def_check(const ph_world_def* def)
     ph_check_range(&check, "ph_world_def.tick_us", def->tick_us, WORLD_TICK_US_MIN,
                    WORLD_TICK_US_MAX);
     ph_check_range(&check, "ph_world_def.jump_mm", def->jump_mm, 0, PH_NO_END);
+    ph_check_range(&check, "ph_world_def.removal_capacity", def->removal_capacity, 0, PH_NO_END);
     ph_check_range(&check, "ph_world_def.sends_at_once", def->sends_at_once, 1,
                    PH_SENDS_AT_ONCE_MAX);
     return check.result;

@@ -6,6 +6,7 @@
 //   world_state.c     declarations: their defaults and limits
 //   world.c           creation, growth, the tick
 //   world_entities.c  the public functions about entities: spawn, set, get, move
+//   removals.c        the entities that were despawned last
 //   viewers.c         the table of viewers, and their refresh once per tick
 //   world_viewers.c   the public functions about viewers: sight, sends, acks, budgets, statistics
 //
@@ -22,6 +23,7 @@
 #include "packet/pinhole_records.h"
 #include "vision/nearby.h"
 #include "replication/send.h"
+#include "world/removals.h"
 #include "world/viewers.h"
 #include "tools/tools.h"
 
@@ -62,6 +64,7 @@ struct ph_world {
     ph_viewers viewers;
     ph_nearby nearby;
     ph_send_blocks sends;
+    ph_removals removals;
     uint64_t clamped_values;
     uint64_t refused_values;
     ph_lent_clock clock;           // {0}: nothing is measured
@@ -73,6 +76,15 @@ struct ph_world {
 // Room for one more entity of this class. @return PH_OK, or PH_ERROR_MEMORY with the world as it
 // was.
 ph_result ph_world_make_room(ph_world* world, int class_index);
+
+// The same for so many, by class. On PH_ERROR_MEMORY there may be more room than before, nothing else
+// has changed.
+ph_result ph_world_make_much_room(ph_world* world, const int* counts);
+
+// Keeps a value that is quantised already: the words, or for STRING and BYTES the text. Notes what
+// changed.
+void ph_world_store_value(ph_world* world, ph_entity_index index, int property, uint32_t* words,
+                          const ph_text* text);
 
 // The index of a live viewer. @return False for a stale id.
 bool ph_world_try_viewer(const ph_world* world, ph_viewer_id viewer, uint32_t* index);

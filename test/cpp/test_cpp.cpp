@@ -571,6 +571,30 @@ static void nothing_is_allocated_by_the_header(void**)
 
 // ---- messages and net
 
+static void a_world_goes_into_another(void**)
+{
+    const pinhole::schema classes(banana_class());
+    pinhole::world from(classes);
+    pinhole::world to(classes);
+    pinhole::importer importer(to);
+    pinhole::entity_id made;
+    ph_spawn spawn = ph_spawn();
+    spawn.key = 7;
+    assert_true(from.spawn(spawn, made) == PH_OK);
+    ph_ownership ownership = ph_ownership();
+    ownership.epoch = 3;
+    assert_true(from.set_ownership(made, ownership) == PH_OK);
+    ph_export_def def = ph_export_def_default();
+    def.as_owner = 2;
+    const auto take = [&](const void* bytes, std::size_t size) {
+        assert_true(importer.take(bytes, size) == PH_OK);
+    };
+    assert_true(from.export_batches(def, take) == PH_OK);
+    assert_true(to.get_ownership(to.find(7), ownership) == PH_OK);
+    assert_true(ownership.owner == 2 && ownership.epoch == 3);
+    assert_true(importer.get_stats().created == 1);
+}
+
 static void messages_as_texts(void**)
 {
     pinhole::messages a(ph_messages_def_default());
@@ -778,6 +802,7 @@ int main()
         cmocka_unit_test(ids_compare_and_hash),
         cmocka_unit_test(any_callable_is_a_callback),
         cmocka_unit_test(nothing_is_allocated_by_the_header),
+        cmocka_unit_test(a_world_goes_into_another),
         cmocka_unit_test(messages_as_texts),
         cmocka_unit_test(blocks_and_unreliable_messages),
         cmocka_unit_test(peer_is_shown_a_world),
