@@ -22,7 +22,7 @@ const {chromium} = createRequire(join(process.env.PAGE_MODULES, "package.json"))
 
 export const PROGRAM = process.env.PINHOLE_PROGRAM;
 export const SHOTS = process.env.PAGE_SHOTS;
-export const WAIT_MS = 90000;
+export const WAIT_MS = Number(process.env.PAGE_WAIT_MS ?? 90000);
 
 const BROWSER_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars"];

@@ -116,6 +116,7 @@ export function findWide() {
 /** Everything that a pointer can use. */
 export function findUsable() {
     const all = document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]");
-    return [...all].filter(element => !element.matches("[data-item]") && element.checkVisibility({checkVisibilityCSS: true}) && !element.disabled && element.tabIndex >= 0)
+    const isOwn = element => element.matches("a, button, input, select, textarea, summary");
+    return [...all].filter(element => !element.matches("[data-item]") && element.checkVisibility({checkVisibilityCSS: true}) && !element.disabled && (element.tabIndex >= 0 || isOwn(element)))
         .map((element, index) => (element.dataset.testNumber = String(index), element.outerHTML.slice(0, 80)));
 }
