@@ -129,6 +129,15 @@ static void destroy_scene(demo_scene* scene)
     free(scene);
 }
 
+static void destroy_leaving(demo_stage* stage)
+{
+    while (stage->leaving != NULL) {
+        demo_scene* scene = stage->leaving;
+        stage->leaving = scene->before;
+        destroy_scene(scene);
+    }
+}
+
 static bool fill_scene(demo_scene* scene, const demo_stage_def* def, ph_fault* fault)
 {
     if (!open_material(scene, def, fault) || !choose_observers(scene, fault) ||
@@ -249,8 +258,7 @@ void demo_stage_tick(demo_stage* stage)
     for (int way = 0; way < PH_WAY_COUNT; ++way) {
         ph_sim_stage_tick(stage->scene->ways[way]);
     }
-    destroy_scene(stage->leaving);
-    stage->leaving = NULL;
+    destroy_leaving(stage);
 }
 
 uint64_t demo_stage_tick_us(const demo_stage* stage)
@@ -294,7 +302,7 @@ void demo_stage_destroy(demo_stage* stage)
     if (stage == NULL) {
         return;
     }
-    destroy_scene(stage->leaving);
+    destroy_leaving(stage);
     destroy_scene(stage->scene);
     free(stage);
 }
@@ -309,13 +317,8 @@ bool demo_stage_change(demo_stage* stage, const char* source, int entities, ph_f
     }
     scene->number = old->number + 1;
     const uint64_t now_us = demo_stage_now_us(stage);
-    // One that has had no tick has no viewers, either; the one before it has.
-    if (stage->is_begun) {
-        destroy_scene(stage->leaving);
-        stage->leaving = old;
-    } else {
-        destroy_scene(old);
-    }
+    old->before = stage->leaving;
+    stage->leaving = old;
     begin_scene(stage, scene, now_us);
     return true;
 }

@@ -41,7 +41,8 @@ typedef struct demo_scene {
     // Entities of the recording that viewers look from (kit/observers.h), the best first; 1 or more.
     int observers[DEMO_OBSERVERS_MAX];
     int observer_count;
-    int32_t bounds_mm[4]; // of all that ever happens: x0, y0, x1, y1
+    int32_t bounds_mm[4];      // of all that ever happens: x0, y0, x1, y1
+    struct demo_scene* before; // once it leaves: the one that left before it; else NULL
 } demo_scene;
 
 typedef struct demo_stage_def {
@@ -63,7 +64,7 @@ demo_stage_def demo_stage_def_default(void);
 typedef struct demo_stage {
     demo_stage_def def;
     demo_scene* scene;
-    demo_scene* leaving; // the one before, until the next tick is over; else NULL
+    demo_scene* leaving; // those before, the newest first, until the next tick is over; else NULL
     bool is_begun;       // the scene has had a tick
     bool is_paused;
     // The clock: it stood at clock_us when real time was real_us, and goes on to stop_us at most.
@@ -106,7 +107,8 @@ uint64_t demo_stage_tick_us(const demo_stage* stage);
 
 // Another source, or another number of entities, from the next tick on: everything begins anew, and the
 // scene has another number. The old scene stays until that tick is over, so that viewers of its worlds
-// can be removed in between. source NULL: the same; entities below 0: the same.
+// can be removed in between; also one that has had no tick, because viewers may have come to it already.
+// source NULL: the same; entities below 0: the same.
 // @return False with *fault filled, and everything as before.
 bool demo_stage_change(demo_stage* stage, const char* source, int entities, ph_fault* fault);
 

@@ -515,6 +515,27 @@ static void another_scene_begins_anew_and_leaves_nothing_behind(void** state)
     destroy(f);
 }
 
+// A scene that has had no tick has viewers all the same, of pages that said something meanwhile.
+static void the_scene_may_change_again_before_a_tick(void** state)
+{
+    (void)state;
+    fixture* f = create("scene:town", true);
+    ph_fault fault = {0};
+    go_on(f, SECOND);
+    clear(f);
+    static const char* const SOURCES[] = {"scene:race", "scene:crowd", "scene:wander"};
+    for (int i = 0; i < 3; ++i) {
+        assert_true(demo_stage_change(f->stage, SOURCES[i], 20, &fault));
+        say(f, "loss 3");
+    }
+    go_on(f, SECOND);
+    assert_int_equal(f->seen.frames[PH_FEED_SCENE], 3);
+    assert_non_null(strstr(f->scene, "\"source\": \"scene:wander\""));
+    assert_null(f->stage->leaving);
+    assert_int_equal(viewer_count(f, PH_WAY_PINHOLE), 1);
+    destroy(f);
+}
+
 static ph_viewer_stats stats_of(const fixture* f, int way)
 {
     ph_viewer_stats stats;
@@ -689,6 +710,7 @@ int main(void)
         cmocka_unit_test(an_entity_that_does_not_exist_is_refused_with_a_note),
         cmocka_unit_test(the_selected_entity_is_explained_at_every_tick),
         cmocka_unit_test(another_scene_begins_anew_and_leaves_nothing_behind),
+        cmocka_unit_test(the_scene_may_change_again_before_a_tick),
         cmocka_unit_test(while_it_is_paused_nothing_is_lost),
         cmocka_unit_test(a_viewer_follows_its_entity_when_it_comes_back),
         cmocka_unit_test(only_scenes_and_given_recordings_may_be_played),
