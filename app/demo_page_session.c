@@ -207,6 +207,8 @@ bool demo_page_renew(demo_page* page, ph_fault* fault)
     page->first_us = 0;
     choose_entity(page);
     if (!begin_ways(page, fault)) {
+        end_ways(page); // none rather than half of them
+        page->scene = stage->scene;
         return false;
     }
     ++page->scene_count;

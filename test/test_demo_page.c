@@ -536,6 +536,27 @@ static void the_scene_may_change_again_before_a_tick(void** state)
     destroy(f);
 }
 
+// Where a viewer cannot be made, the page has none: half a way would be used at the next tick.
+static void a_page_that_cannot_begin_has_no_ways(void** state)
+{
+    (void)state;
+    fixture* f = create("scene:town", true);
+    ph_fault fault = {0};
+    go_on(f, SECOND);
+    f->page->controls.kbps = -1.0; // no command can ask for that
+    f->page->is_stale = true;
+    assert_false(demo_page_renew(f->page, &fault));
+    assert_int_equal(demo_page_way_count(f->page), 0);
+    clear_clients(f);
+    go_on(f, SECOND);
+    f->page->controls.kbps = 13.0;
+    f->page->is_stale = true;
+    assert_true(demo_page_renew(f->page, &fault));
+    go_on(f, SECOND);
+    assert_int_equal(f->way_count, 3);
+    destroy(f);
+}
+
 static ph_viewer_stats stats_of(const fixture* f, int way)
 {
     ph_viewer_stats stats;
@@ -711,6 +732,7 @@ int main(void)
         cmocka_unit_test(the_selected_entity_is_explained_at_every_tick),
         cmocka_unit_test(another_scene_begins_anew_and_leaves_nothing_behind),
         cmocka_unit_test(the_scene_may_change_again_before_a_tick),
+        cmocka_unit_test(a_page_that_cannot_begin_has_no_ways),
         cmocka_unit_test(while_it_is_paused_nothing_is_lost),
         cmocka_unit_test(a_viewer_follows_its_entity_when_it_comes_back),
         cmocka_unit_test(only_scenes_and_given_recordings_may_be_played),
