@@ -619,7 +619,9 @@ static void keep_time(demo_web* web, uint64_t now_us, uint64_t* next_us)
         demo_page_advance(page->session, demo_us);
         post(page);
         const uint64_t wait_us = demo_stage_wait_us(stage, demo_page_next_us(page->session));
-        *next_us = wait_us < *next_us - now_us ? now_us + wait_us : *next_us;
+        const uint64_t left_us =
+            *next_us > now_us ? *next_us - now_us : 0; // none: it is late already
+        *next_us = wait_us < left_us ? now_us + wait_us : *next_us;
     }
 }
 
