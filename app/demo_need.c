@@ -10,6 +10,7 @@
 
 #include "demo_need.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -244,6 +245,20 @@ static entry* replace_entry(demo_need* need)
     return oldest;
 }
 
+// What is known of a question that is new: nothing, but that is told, too, instead of the answer to another one.
+static ph_need begin_answer(const demo_need_question* question)
+{
+    ph_need answer = {
+        .kbps = question->controls.kbps,
+        .error_mrad = NAN,
+        .high_kbps = demo_request_range_of(DEMO_REQUEST_KBPS).high,
+    };
+    answer.ways[PH_WAY_CLASSIC].is_asked = true;
+    answer.ways[PH_WAY_PINHOLE].is_asked = true;
+    answer.ways[PH_WAY_SNAPSHOT].is_asked = question->controls.has_snapshot;
+    return answer;
+}
+
 void demo_need_ask(demo_need* need, const demo_need_question* question, uint64_t now_us)
 {
     pthread_mutex_lock(&need->mutex);
@@ -252,7 +267,13 @@ void demo_need_ask(demo_need* need, const demo_need_question* question, uint64_t
     if (at == NULL) {
         at = replace_entry(need);
         *at = (entry){
-            .state = ENTRY_WAITING, .question = *question, .first_us = now_us, .last_us = now_us};
+            .state = ENTRY_WAITING,
+            .question = *question,
+            .first_us = now_us,
+            .last_us = now_us,
+            .version = 1,
+            .found = begin_answer(question),
+        };
     }
     // One that was forgotten settles anew.
     at->first_us = now_us - at->last_us > FORGET_US ? now_us : at->first_us;
@@ -269,7 +290,7 @@ bool demo_need_answer(demo_need* need, const demo_need_question* question, uint6
 {
     pthread_mutex_lock(&need->mutex);
     const entry* at = find_entry(need, question->key);
-    const bool is_new = at != NULL && at->version != 0 && at->version != *version;
+    const bool is_new = at != NULL && at->version != *version;
     if (is_new) {
         *version = at->version;
         *found = at->found;

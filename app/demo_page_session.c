@@ -497,6 +497,11 @@ int demo_page_way_count(const demo_page* page)
     return page->way_count;
 }
 
+int demo_page_scene_count(const demo_page* page)
+{
+    return page->scene_count;
+}
+
 const demo_page_controls* demo_page_get_controls(const demo_page* page)
 {
     return &page->controls;

@@ -83,6 +83,7 @@ bool demo_page_apply(demo_page* page, const demo_request* request);
 bool demo_page_may_play(const demo_page* page, const char* source);
 
 int demo_page_way_count(const demo_page* page);
+int demo_page_scene_count(const demo_page* page); // frames SCENE so far
 const demo_page_controls* demo_page_get_controls(const demo_page* page);
 
 // Acks that were none of this session, since the page was created.

@@ -89,6 +89,7 @@ typedef struct web_page {
     char from[64];
     uint64_t need_version; // of the answer that it was told
     char need_key[DEMO_NEED_KEY_MAX];
+    int need_scene; // that it was told in: a page forgets with every SCENE
 } web_page;
 
 struct demo_web {
@@ -563,8 +564,10 @@ static void tell_need(web_page* page, uint64_t now_us)
     demo_need_question question;
     ph_need found;
     demo_need_question_make(&question, web->def.stage, demo_page_get_controls(page->session));
-    if (strcmp(question.key, page->need_key) != 0) {
+    const int scene = demo_page_scene_count(page->session);
+    if (strcmp(question.key, page->need_key) != 0 || scene != page->need_scene) {
         snprintf(page->need_key, sizeof page->need_key, "%s", question.key);
+        page->need_scene = scene;
         page->need_version = 0;
     }
     demo_need_ask(web->need, &question, now_us);

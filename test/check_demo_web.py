@@ -491,14 +491,20 @@ def check_restart(folder):
 
 
 def check_need(folder):
-    """The sweep beside the demo gets somewhere, and begins anew with another budget."""
+    """The sweep beside the demo gets somewhere, begins anew with another budget, and is told again with a new scene."""
     with demo("need", folder, "scene:wander", "--entities", "20") as one, Feed(one.address) as feed:
         feed.await_frame("scene")
-        found = feed.await_frame("need")
+        found = feed.await_frame("need", lambda need: need["progress"] > 0)
         expect(found["kbps"] == 13 and found["ways"][0]["name"] == "classic", f"need: {found}")
         feed.say("kbps 8")
         found = feed.await_frame("need", lambda need: need["kbps"] == 8)
         expect(found["ways"], f"need: {found}")
+        # A page forgets all with a scene, also where the answer stays the same: nothing more comes of this one.
+        feed.await_frame("need", lambda need: need["is_done"])
+        feed.say("viewer 3")
+        feed.await_frame("scene")
+        found = feed.await_frame("need")
+        expect(found["is_done"] and found["kbps"] == 8, f"need: {found}")
 
 
 CHECKS = {

@@ -59,7 +59,7 @@ static void nap(void)
     nanosleep(&some, NULL);
 }
 
-// Asks as a page does, until the answer is so far.
+// Asks as a page does, until the answer is so far: done, or begun.
 static ph_need await(fixture* f, const demo_need_question* question, bool is_done)
 {
     uint64_t version = 0;
@@ -68,8 +68,8 @@ static ph_need await(fixture* f, const demo_need_question* question, bool is_don
     while (!is_there) {
         f->now_us += STEP_US;
         demo_need_ask(f->need, question, f->now_us);
-        is_there =
-            demo_need_answer(f->need, question, &version, &found) && (found.is_done || !is_done);
+        is_there = demo_need_answer(f->need, question, &version, &found) &&
+                   (found.is_done || (!is_done && found.progress > 0.0));
         nap();
     }
     return found;
@@ -83,6 +83,10 @@ static void an_answer_comes_in_parts_and_is_kept(void** state)
     uint64_t version = 0;
     ph_need found;
     assert_false(demo_need_answer(f.need, &question, &version, &found));
+    demo_need_ask(f.need, &question, f.now_us);
+    assert_true(demo_need_answer(f.need, &question, &version, &found)); // that nothing is known yet
+    assert_true(!found.is_done && found.progress == 0.0 && isnan(found.error_mrad));
+    assert_float_equal(found.kbps, 8.0, 0.0);
     found = await(&f, &question, true);
     assert_true(found.is_done);
     assert_float_equal(found.kbps, 8.0, 0.0);
