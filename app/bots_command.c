@@ -5,6 +5,7 @@
 
 #include "bots_command.h"
 
+#include "bots_movers.h"
 #include "bots_options.h"
 #include "bots_report.h"
 #include "bots_watch.h"
@@ -107,6 +108,9 @@ static bool open_all(bots_job* job)
         !(options->truth_port >= 0 ? ask_server(job, &fault) : open_source(job, &fault))) {
         return complain(&fault);
     }
+    if (options->spare_text != NULL) {
+        return true; // bots_movers.c has its own
+    }
     const bots_swarm_def def = {
         .terms = &job->terms,
         .truth = job->truth,
@@ -174,6 +178,35 @@ static bool watch(const bots_job* job)
     return bots_watch_run(&def);
 }
 
+static bool move(const bots_job* job)
+{
+    const bots_options* options = &job->options;
+    ph_fault fault = {0};
+    const bots_movers_def def = {
+        .terms = &job->terms,
+        .servers = {options->server, options->spare},
+        .count = options->count,
+        .first_id = (uint64_t)options->first_id,
+        .seconds = options->seconds,
+        .ramp = options->ramp,
+        .is_json = options->is_json,
+    };
+    bots_movers_result result;
+    if (!bots_movers_run(&def, &result, &fault)) {
+        return complain(&fault);
+    }
+    bots_movers_print(&def, &result);
+    return bots_movers_judge(&def, &result);
+}
+
+static bool run_all(bots_job* job)
+{
+    if (job->options.spare_text != NULL) {
+        return move(job);
+    }
+    return job->options.is_watching ? watch(job) : run(job);
+}
+
 int bots_command(int argc, char** argv)
 {
     static bots_job job;
@@ -181,7 +214,7 @@ int bots_command(int argc, char** argv)
     if (!bots_options_parse(argc, argv, &job.options, &status)) {
         return status;
     }
-    const bool is_well = open_all(&job) && (job.options.is_watching ? watch(&job) : run(&job));
+    const bool is_well = open_all(&job) && run_all(&job);
     close_all(&job);
     return is_well ? APP_EXIT_OK : APP_EXIT_FAILURE;
 }

@@ -13,7 +13,7 @@
 
 #define COMMAND "pinhole bots"
 #define SERVER_USUAL "127.0.0.1:40000"
-enum { ROW_COUNT = 27 };
+enum { ROW_COUNT = 28 };
 
 static void print_help(const app_option* table)
 {
@@ -49,6 +49,11 @@ static void fill_rows(bots_options* o, app_option rows[ROW_COUNT])
         {.name = "--insecure-dev",
          .summary = "in place of --key, for a server that has it, too",
          .is_set = &o->is_insecure_dev},
+        {.name = "--spare",
+         .summary = "with --source: another server of the same world and key; bots go there when "
+                    "theirs dies or sends them on, and how long that took is told",
+         .text = &o->spare_text,
+         .value = "ADDRESS"},
         {.name = "--truth",
          .summary = "port on 127.0.0.1 where the server offers the truth; without it nothing is "
                     "compared",
@@ -155,6 +160,30 @@ static bool complain(const char* sentence)
     return false;
 }
 
+// These bots are plain ph_peers on the network as it is.
+static bool check_spare(bots_options* options)
+{
+    if (options->spare_text == NULL) {
+        return true;
+    }
+    if (ph_address_parse(options->spare_text, &options->spare, NULL) != PH_OK ||
+        options->spare.port == 0) {
+        return complain("--spare takes an address in numbers with a port, as in '--spare "
+                        "127.0.0.1:40002'.");
+    }
+    if (options->source == NULL || options->is_insecure_dev) {
+        return complain("--spare goes with --key and --source, as in '--key server.key --source "
+                        "scene:town': tokens for both servers are made.");
+    }
+    if (options->loss_pct > 0.0 || options->rtt_ms > 0.0 || options->jitter_ms > 0.0 ||
+        options->chat_hz > 0.0 || options->is_roaming || options->is_watching ||
+        options->mute + options->flood + options->vanish > 0) {
+        return complain("--spare goes without --loss, --rtt, --jitter, --chat, --roam, --watch, "
+                        "--mute, --flood and --vanish: leave them out.");
+    }
+    return true;
+}
+
 static bool check(bots_options* options)
 {
     if (options->is_insecure_dev && options->key_path != NULL) {
@@ -168,6 +197,9 @@ static bool check(bots_options* options)
         options->server.port == 0) {
         return complain("--server takes an address in numbers with a port, as in '--server "
                         "127.0.0.1:40000'.");
+    }
+    if (!check_spare(options)) {
+        return false;
     }
     options->truth_port = -1;
     if (options->truth_text != NULL &&

@@ -13,7 +13,8 @@ typedef struct bots_options {
     const char* server_text;
     bool is_insecure_dev; // no key
     const char* key_path;
-    const char* source; // without the truth: what the server hosts
+    const char* source;     // without the truth: what the server hosts
+    const char* spare_text; // NULL: none
     const char* profile_text;
     const char* truth_text; // NULL: none
     double rate_hz;
@@ -37,6 +38,7 @@ typedef struct bots_options {
     // What became of the words.
     int truth_port; // -1: none
     ph_address server;
+    ph_address spare;
     ph_profile profile;
 } bots_options;
 

@@ -13,6 +13,7 @@
 #include "scene_help.h"
 #include "secret.h"
 #include "serve_audit.h"
+#include "serve_empty.h"
 #include "serve_keys.h"
 #include "serve_log.h"
 #include "serve_metrics.h"
@@ -45,6 +46,7 @@ typedef struct serve_job {
     serve_truth* truth;
     serve_writer* log;
     serve_audit* audit;
+    serve_empty* empty; // NULL: not asked for
     ph_pace pace;
     serve_report first;
     serve_report last; // told of
@@ -52,6 +54,7 @@ typedef struct serve_job {
 
 static volatile sig_atomic_t is_asked_to_stop;
 static volatile sig_atomic_t is_asked_to_reread;
+static volatile sig_atomic_t is_asked_to_empty;
 
 static void ask_to_stop(int signal_number)
 {
@@ -63,6 +66,12 @@ static void ask_to_reread(int signal_number)
 {
     (void)signal_number;
     is_asked_to_reread = 1;
+}
+
+static void ask_to_empty(int signal_number)
+{
+    (void)signal_number;
+    is_asked_to_empty = 1;
 }
 
 // A key for development goes when its terminal goes: SIGHUP ends the server then, unless it was started to
@@ -80,6 +89,8 @@ static void hear_signals(bool has_key)
         action.sa_handler = has_key ? ask_to_reread : ask_to_stop;
         sigaction(SIGHUP, &action, NULL);
     }
+    action.sa_handler = ask_to_empty;
+    sigaction(SIGUSR1, &action, NULL);
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
 }
@@ -230,6 +241,7 @@ static void close_all(serve_job* job)
 {
     serve_truth_close(job->truth);
     serve_metrics_close(job->metrics);
+    serve_empty_end(job->empty);
     serve_front_destroy(job->front);
     serve_stage_destroy(job->stage);
     ph_pool_destroy(job->pool);
@@ -352,10 +364,34 @@ static void reread(serve_job* job)
     }
 }
 
+static void begin_emptying(serve_job* job)
+{
+    ph_fault fault = {0};
+    is_asked_to_empty = 0;
+    if (job->empty != NULL) {
+        return;
+    }
+    if (job->options.spare_text == NULL) {
+        serve_writer_add(job->log, "SIGUSR1: no --spare says where players shall go; all stay");
+        return;
+    }
+    const serve_empty_def def = {
+        .host = serve_front_host(job->front),
+        .keys = &job->keys,
+        .to = job->options.spare,
+        .log = job->log,
+    };
+    job->empty = serve_empty_begin(&def, &fault);
+    if (job->empty == NULL) {
+        serve_writer_add(job->log, "SIGUSR1: all stay: %s", fault.message);
+    }
+}
+
 static bool is_over(const serve_job* job)
 {
     const uint64_t end_us = (uint64_t)job->options.seconds * SECOND_US;
-    return is_asked_to_stop || (end_us > 0 && ph_socket_now_us() - job->first.now_us >= end_us);
+    return is_asked_to_stop || (job->empty != NULL && serve_empty_is_done(job->empty)) ||
+           (end_us > 0 && ph_socket_now_us() - job->first.now_us >= end_us);
 }
 
 static bool run(serve_job* job)
@@ -370,6 +406,9 @@ static bool run(serve_job* job)
         }
         if (is_asked_to_reread) {
             reread(job);
+        }
+        if (is_asked_to_empty) {
+            begin_emptying(job);
         }
         const uint64_t since_us = ph_socket_now_us() - told_us;
         if (since_us >= SECOND_US) {

@@ -19,7 +19,7 @@
 #define COMMAND "pinhole serve"
 #define LISTEN_USUAL "127.0.0.1:40000"
 #define CLASSIC_HZ 5.0
-enum { ROW_COUNT = 33 };
+enum { ROW_COUNT = 34 };
 
 // ---- help
 
@@ -34,8 +34,9 @@ static void print_help(const app_option* table)
            "token.\n"
            "Each client looks through the eyes of one entity, chosen by the client's number.\n"
            "SIGTERM or Ctrl-C: the clients are told, the exit status is 0. SIGHUP: with --key the\n"
-           "keys are read again, without it the server ends. docs/serving.md says what the log\n"
-           "and the metrics mean, docs/operating.md how to run a server for players.\n"
+           "keys are read again, without it the server ends. SIGUSR1: with --spare the players go\n"
+           "to another server first. docs/serving.md says what the log and the metrics mean,\n"
+           "docs/operating.md how to run a server for players, docs/moving.md how they move.\n"
            "\n"
            "options:\n");
     app_options_print(table);
@@ -85,6 +86,11 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
                     "it, once; without it they are refused",
          .text = &o->spent_path,
          .value = "FILE"},
+        {.name = "--spare",
+         .summary = "another server with the same --key, in numbers with a port: SIGUSR1 sends all "
+                    "players there, and then this one ends",
+         .text = &o->spare_text,
+         .value = "ADDRESS"},
         {.name = "--requests-per-second",
          .summary = "how many requests to connect are opened",
          .number = &o->requests_per_second,
@@ -237,6 +243,12 @@ static bool read_addresses(serve_options* options)
         return complain("--public takes an address in numbers with a port, as in '--public "
                         "192.0.2.1:40000'.");
     }
+    if (options->spare_text != NULL &&
+        (ph_address_parse(options->spare_text, &options->spare, NULL) != PH_OK ||
+         options->spare.port == 0)) {
+        return complain("--spare takes an address in numbers with a port, as in '--spare "
+                        "192.0.2.2:40000'.");
+    }
     return !options->is_insecure_dev || check_private(options);
 }
 
@@ -275,6 +287,10 @@ static bool check(serve_options* options)
     if (options->second_key_path != NULL && options->key_path == NULL) {
         return complain("--second-key stands beside --key, as in '--key server.key --second-key "
                         "next.key'.");
+    }
+    if (options->spare_text != NULL && options->key_path == NULL) {
+        return complain("--spare stands beside --key: the other server has the same, as in '--key "
+                        "server.key --spare 192.0.2.2:40000'.");
     }
     if (options->is_insecure_dev && options->key_path != NULL) {
         return complain("--insecure-dev stands in place of --key: leave one of them out.");

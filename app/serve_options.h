@@ -18,6 +18,7 @@ typedef struct serve_options {
     const char* second_key_path; // NULL: none
     const char* audit_path;      // NULL: none
     const char* spent_path;      // NULL: no spent-tokens file
+    const char* spare_text;      // NULL: players cannot be sent on
     int requests_per_second;
     int pending; // 0: as usual
     int pending_per_client;
@@ -48,6 +49,7 @@ typedef struct serve_options {
     int truth_port;
     ph_address listen;
     ph_address public_address; // port 0: that of listen
+    ph_address spare;          // where players go when it is emptied
     ph_profile profile;
     double hz; // sends per second, or PH_SENDS_AUTO
 } serve_options;

@@ -29,7 +29,7 @@ enum {
     SOON_US = 30000,   // on top of a round trip: an answer to the first one is here by then, mostly
     ANSWER_US = 60000, // the same: now the answer to the last one counts as missing
     UNKNOWN_RTT_US = 100000,
-    ATTEMPT_US = 1000000, // for one server, when there is another spare
+    ATTEMPT_US = 1000000, // for a server that does not answer, when there is another spare
     WELCOME_US = 4000000, // for a server that lets us in and does not welcome us
     // From its welcome to its first packet; longer while the one before goes on.
     VIEW_US = 200000,
@@ -105,19 +105,28 @@ static uint64_t rtt_us(const ph_peer* peer)
     return rtt_ms > 0.0 ? (uint64_t)(rtt_ms * 1000.0) : UNKNOWN_RTT_US;
 }
 
-static void probe(ph_peer* peer)
+static void send_probe(ph_peer* peer)
 {
-    ph_peer_move* move = &peer->move;
-    const uint64_t wait_us = move->probes == 1 ? rtt_us(peer) + SOON_US : PROBE_US;
-    if (move->probes == PROBES || (move->probes > 0 && peer->now_us < move->probe_us + wait_us)) {
-        return;
-    }
     uint8_t bytes[PH_ADMISSION_SIZE_MAX];
     ph_peer_say(peer, bytes,
                 ph_admission_write(&(ph_admission){.kind = PH_ADMISSION_PROBE}, bytes));
-    move->probe_us = peer->now_us;
-    ++move->probes;
-    ++move->probes_sent;
+    peer->move.probed_us = peer->now_us;
+    ++peer->move.probes;
+    ++peer->move.probes_sent;
+}
+
+// A program that ticks seldom sends several at once.
+static void probe(ph_peer* peer)
+{
+    ph_peer_move* move = &peer->move;
+    if (move->probes == 0) {
+        send_probe(peer);
+        move->next_probe_us = peer->now_us + rtt_us(peer) + SOON_US;
+    }
+    for (; move->probes < PROBES && peer->now_us >= move->next_probe_us;
+         move->next_probe_us += PROBE_US) {
+        send_probe(peer);
+    }
 }
 
 static bool is_suspect(ph_peer* peer)
@@ -130,7 +139,7 @@ static bool is_suspect(ph_peer* peer)
     }
     probe(peer);
     return silence_us >= suspect_us && peer->move.probes == PROBES &&
-           peer->now_us >= peer->move.probe_us + rtt_us(peer) + ANSWER_US;
+           peer->now_us >= peer->move.probed_us + rtt_us(peer) + ANSWER_US;
 }
 
 // ---- taking over
@@ -214,6 +223,8 @@ static void take_over(ph_peer* peer, const ph_admission* welcome)
     ph_peer_link_close(former);
     peer->move.is_under_way = false;
     peer->move.is_link_dead = false;
+    peer->move.wanted = -1; // that was the one before
+    ph_peer_spares_drop_for(peer, &to);
     peer->move.moved_us = peer->now_us;
     peer->move.probes = 0;
     ++peer->move.moves;
@@ -318,7 +329,8 @@ static void go_on_connecting(ph_peer* peer, ph_net_client_state state)
         peer->link->heard_us >= move->begun_us) {
         ++move->false_alarms;
         drop_other(peer);
-    } else if (peer->now_us >= move->begun_us + ATTEMPT_US && ph_peer_spares_next(peer) >= 0) {
+    } else if (is_request && !move->is_asked && peer->now_us >= move->begun_us + ATTEMPT_US &&
+               ph_peer_spares_next(peer) >= 0) {
         fail(peer);
     }
 }

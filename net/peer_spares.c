@@ -55,6 +55,17 @@ void ph_peer_spares_drop(ph_peer* peer, int spare)
     peer->spares.haves_due = HAVES;
 }
 
+// This is where it is now: the server before may have given more than one.
+void ph_peer_spares_drop_for(ph_peer* peer, const ph_address* server)
+{
+    for (int i = 0; i < PH_PEER_SPARES_MAX; ++i) {
+        if (peer->spares.all[i].is_there &&
+            ph_address_is_equal(&peer->spares.all[i].server, server)) {
+            ph_peer_spares_drop(peer, i);
+        }
+    }
+}
+
 void ph_peer_spares_reset(ph_peer* peer)
 {
     sodium_memzero(&peer->spares, sizeof peer->spares);

@@ -94,7 +94,8 @@ typedef struct ph_peer_move {
     uint64_t moved_us; // when the last move was over; 0: there was none
     // Suspicion.
     int probes;
-    uint64_t probe_us; // the last
+    uint64_t probed_us; // when the last one was sent
+    uint64_t next_probe_us;
     // The first packet of the view is to come since then; 0: it has.
     uint64_t silent_us;
     // Statistics.
@@ -241,6 +242,7 @@ int ph_peer_spares_next(const ph_peer* peer);
 
 // Wiped, and the server is told.
 void ph_peer_spares_drop(ph_peer* peer, int spare);
+void ph_peer_spares_drop_for(ph_peer* peer, const ph_address* server);
 void ph_peer_spares_reset(ph_peer* peer);
 
 // ---- moving

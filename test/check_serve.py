@@ -470,6 +470,31 @@ def check_watch(folder):
             end(process)
 
 
+def check_moving(folder):
+    """Two servers of one world: the first is killed, or emptied, and its bots go on at the other one."""
+    key = make_key(folder, "moving.key")
+    for name, sent in (("killed", signal.SIGKILL), ("emptied", signal.SIGUSR1)):
+        with server(name, folder, "scene:town", key=key) as other:
+            first = Server(folder, "scene:town", "--spare", other.address, key=key)
+            swarm = None
+            try:
+                command = blind_bots_command(first, "scene:town", "--spare", other.address, "--bots", "30", "--ramp", "0",
+                                             "--seconds", "14")
+                swarm = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+                expect(first.metric("pinhole_clients", 30) == 30, f"{name}: not all bots are there")
+                first.process.send_signal(sent)
+                status = first.process.wait(TIMEOUT_S)
+                figures = json.loads(swarm.communicate(timeout=TIMEOUT_S)[0])
+                expect(figures["connected"] == 30 and figures["ended"] == 0, f"{name}: bots were lost: {figures}")
+                expect(figures["moved"] == 30, f"{name}: bots have not moved: {figures}")
+                if sent == signal.SIGUSR1:
+                    text = first.log.read_text()
+                    expect(status == 0 and "emptied: 30 of 30 clients have gone" in text, f"{name}: {status}:\n{text}")
+            finally:
+                end(swarm)
+                end(first.process)
+
+
 CHECKS = {
     "many": check_many,
     "crowd": check_crowd,
@@ -482,6 +507,7 @@ CHECKS = {
     "frozen": check_frozen,
     "stalled": check_stalled,
     "watch": check_watch,
+    "moving": check_moving,
 }
 
 

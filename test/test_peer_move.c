@@ -214,6 +214,7 @@ static void a_busy_host_is_hardly_asked(void** state)
 static void a_false_alarm_does_no_harm(void** state)
 {
     (void)state;
+    uint32_t false_alarms = 0;
     for (uint64_t seed = 1; seed <= 6; ++seed) {
         move_stage* s = move_stage_setup(seed, 2);
         move_stage_connect_all(s, 0);
@@ -224,6 +225,8 @@ static void a_false_alarm_does_no_harm(void** state)
         move_stage_run(s, 4000);
         const ph_peer_stats stats = ph_peer_get_stats(s->players[0].peer);
         assert_int_equal(stats.false_alarms + stats.moves, 1);
+        assert_int_equal(stats.moves, s->players[0].counts[PH_PEER_MOVED]);
+        false_alarms += stats.false_alarms;
         assert_int_equal(s->players[1].counts[PH_PEER_MOVED], 0);
         assert_int_equal(move_stage_count(s, 0) + move_stage_count(s, 1), 2);
         assert_true(ph_peer_spare_count(s->players[0].peer) > 0); // another one
@@ -231,6 +234,7 @@ static void a_false_alarm_does_no_harm(void** state)
         expect_whole_view(s);
         move_stage_teardown(s);
     }
+    assert_true(false_alarms > 0);
 }
 
 // One that was frozen and comes back: its players have gone, and it learns that.
@@ -316,6 +320,30 @@ static void who_did_not_get_away_is_sent_again(void** state)
     expect_all_at(s, 2);
     move_stage_settle(s);
     expect_whole_view(s);
+    move_stage_teardown(s);
+}
+
+// Asked again while it was on its way, it does not go twice.
+static void two_spares_for_one_server_are_one_move(void** state)
+{
+    (void)state;
+    move_stage* s = move_stage_setup(4, 1);
+    s->gives_spares = false;
+    move_stage_connect_all(s, 0);
+    s->loss_percent = 0;
+    move_stage_empty(s, 0, 1);
+    move_stage_run(s, 300); // it has the first one
+    assert_true(s->players[0].peer->move.is_under_way);
+    s->hosts[0].host->spares.by_client[s->players[0].sim.client].asked_us = 1; // long ago
+    s->hosts[1].is_frozen = true;
+    move_stage_run(s, 500);
+    s->hosts[1].is_frozen = false;
+    move_stage_run(s, 8000);
+    expect_all_at(s, 1);
+    const ph_peer_stats stats = ph_peer_get_stats(s->players[0].peer);
+    assert_int_equal(stats.moves, 1);
+    assert_int_equal(stats.failed_moves, 0);
+    assert_int_equal(ph_peer_spare_count(s->players[0].peer), 0);
     move_stage_teardown(s);
 }
 
@@ -475,6 +503,7 @@ int main(void)
         cmocka_unit_test(a_frozen_player_comes_back),
         cmocka_unit_test(an_emptied_host_is_not_missed),
         cmocka_unit_test(who_did_not_get_away_is_sent_again),
+        cmocka_unit_test(two_spares_for_one_server_are_one_move),
         cmocka_unit_test(a_player_that_is_disconnected_does_not_come_back),
         cmocka_unit_test(wrong_spares_are_refused),
         cmocka_unit_test(a_peer_may_refuse_spares_of_its_server),
