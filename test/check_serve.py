@@ -479,7 +479,7 @@ def check_moving(folder):
             swarm = None
             try:
                 command = blind_bots_command(first, "scene:town", "--spare", other.address, "--bots", "30", "--ramp", "0",
-                                             "--seconds", "14")
+                                             "--seconds", "9")
                 swarm = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
                 expect(first.metric("pinhole_clients", 30) == 30, f"{name}: not all bots are there")
                 first.process.send_signal(sent)
