@@ -61,6 +61,7 @@ export class MapView {
         this.groundImage = null;
         this.size = watchSize(canvas);
         this.last = null; // what was drawn
+        this.eye = {x: 0, y: 0}; // where the player is, or was last
         this.pool = []; // marks, used again in every frame: thousands of new ones would keep the collector busy
     }
 
@@ -172,6 +173,9 @@ export class MapView {
         const {rows, touched, properties} = show.ways[place];
         const {truth} = show;
         const own = truth.places.get(show.scene.viewer);
+        if (own !== undefined) {
+            this.eye = {x: truth.x[own], y: truth.y[own]};
+        }
         let count = 0;
         for (let at = 0; at < rows.length; at += ROW.size) {
             const id = rows[at + ROW.keyLow];
@@ -203,11 +207,9 @@ export class MapView {
             mark.ty = camera.screenY(ty);
             if (options.colour === "age") {
                 mark.class = classOf(AGE_STEPS, (show.time - (touched.get(id) ?? show.time)) / 1000);
-            } else if (own === undefined) {
-                mark.class = 0;
             } else {
                 const error = mark.hasTruth ? Math.hypot(x - tx, y - ty, z - truth.z[truePlace]) : 0;
-                const far = Math.max(1000, Math.hypot(tx - truth.x[own], ty - truth.y[own]));
+                const far = Math.max(1000, Math.hypot(tx - this.eye.x, ty - this.eye.y));
                 mark.class = classOf(ERROR_STEPS, 1000 * error / far);
             }
             ++count;
@@ -348,7 +350,7 @@ export class MapView {
             context.font = "13px system-ui, sans-serif";
             context.fillStyle = theme.faint;
             context.textAlign = "center";
-            context.fillText("The player’s own entity is away: nothing is measured.", camera.width / 2, 24);
+            context.fillText("The player is away: nothing is measured.", camera.width / 2, 24);
             context.textAlign = "left";
             return;
         }
