@@ -6,7 +6,7 @@
 
 import {readFileSync} from "node:fs";
 import {strict as assert} from "node:assert";
-import {Client, Pinhole, Profile} from "../web/pinhole.js";
+import {Client, Pinhole, Profile, connect} from "../web/pinhole.js";
 
 const pinhole = await Pinhole.load(readFileSync(process.argv[2]));
 
@@ -152,8 +152,45 @@ function checkMisuse() {
     return "refused";
 }
 
+// A client and a socket that write down what is done with them; acks are due at 10 and 20 ms, by a clock of the test.
+function checkConnect() {
+    const done = [];
+    const dues = [10, 20];
+    let now = 10;
+    const client = {
+        receive: (bytes, at) => done.push(`receive ${bytes.length} at ${at}`),
+        takeAck: at => (at >= (dues[0] ?? Infinity) ? new Uint8Array([dues.shift()]) : null),
+        get ackDue() { return dues[0] ?? Infinity; },
+    };
+    const socket = {send: bytes => done.push(`send ${bytes[0]}`), close: () => done.push("close")};
+    const timers = [];
+    const {setTimeout: realSet, clearTimeout: realClear} = globalThis;
+    globalThis.setTimeout = (work, ms) => timers.push({work, ms});
+    globalThis.clearTimeout = number => number !== undefined && (timers[number - 1].isCleared = true);
+    try {
+        const connection = connect(client, socket, {now: () => now});
+        connection.onclose = ({code}) => done.push(`closed ${code}`);
+        socket.onmessage({data: "text is passed over"});
+        socket.onmessage({data: new ArrayBuffer(3)});
+        assert.deepEqual(done, ["receive 3 at 10", "send 10"]);
+        assert.equal(timers.at(-1).ms, 10);
+        now = 20;
+        timers.at(-1).work();
+        assert.equal(done.at(-1), "send 20");
+        dues.push(30);
+        socket.onmessage({data: new ArrayBuffer(1)});
+        connection.close();
+        assert.ok(timers.at(-1).isCleared && socket.onmessage === null, "a client that may be closed is not asked any more");
+        socket.onclose({code: 1000});
+        assert.deepEqual(done.slice(-2), ["close", "closed 1000"]);
+    } finally {
+        Object.assign(globalThis, {setTimeout: realSet, clearTimeout: realClear});
+    }
+    return "datagrams in, acks out, each at its time";
+}
+
 let failed = 0;
-const checks = [["misuse", checkMisuse], ...process.argv.slice(3).map(path => [path.split("/").pop(), () => checkTranscript(path)])];
+const checks = [["misuse", checkMisuse], ["connect", checkConnect], ...process.argv.slice(3).map(path => [path.split("/").pop(), () => checkTranscript(path)])];
 for (const [name, check] of checks) {
     try {
         console.log(`ok     ${name}: ${check()}`);

@@ -290,8 +290,14 @@ export class Client {
  */
 export function connect(client, to, {protocols = [], now = () => performance.now()} = {}) {
     const socket = typeof to === "string" || to instanceof URL ? new WebSocket(to, protocols) : to;
-    const connection = {socket, onclose: null, close: () => socket.close()};
     let timer;
+    // From then on the client is left alone, and may be closed, too.
+    const close = () => {
+        clearTimeout(timer);
+        socket.onmessage = null;
+        socket.close();
+    };
+    const connection = {socket, onclose: null, close};
     const answer = () => {
         clearTimeout(timer);
         for (let ack; (ack = client.takeAck(now())) !== null;) {
