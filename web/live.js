@@ -29,9 +29,12 @@ export class Live {
         this.#open();
     }
 
+    // At most one socket counts: another one that is still being opened is given up.
     #open() {
+        const former = this.#socket;
         const socket = new WebSocket(this.#url, PROTOCOL);
         this.#socket = socket;
+        former?.close();
         socket.binaryType = "arraybuffer";
         socket.onopen = () => {
             if (this.#password !== "") {
@@ -39,8 +42,10 @@ export class Live {
             }
         };
         socket.onmessage = ({data}) => {
-            this.#wait = WAIT_FIRST_MS;
-            this.#take(data);
+            if (socket === this.#socket) {
+                this.#wait = WAIT_FIRST_MS;
+                this.#take(data);
+            }
         };
         socket.onclose = event => this.#close(socket, event);
     }
