@@ -7,12 +7,13 @@
 import {readFileSync} from "node:fs";
 import {strict as assert} from "node:assert";
 import {gunzipSync, gzipSync} from "node:zlib";
-import {CONTROL_KEYS, readAddress, viewOf, viewPairs, writeAddress} from "../web/address.js";
+import {CONTROL_KEYS, readAddress, viewOf, viewPairs, wishesOf, writeAddress} from "../web/address.js";
 import {Camera} from "../web/camera.js";
+import {Charts} from "../web/charts.js";
 import {sliderOf, valueOf} from "../web/controls.js";
 import {Kind, readFrame, readFrames, writeAck} from "../web/feed.js";
 import {Judge} from "../web/judge.js";
-import {LiveClock} from "../web/live.js";
+import {Live, LiveClock} from "../web/live.js";
 import {Pinhole} from "../web/pinhole.js";
 import {Replay} from "../web/replay.js";
 import {Show} from "../web/show.js";
@@ -125,7 +126,26 @@ function checkAddress() {
     assert.deepEqual(viewOf(new Map(viewPairs(view, defaults)), defaults), view);
     assert.deepEqual(viewPairs(defaults, defaults), []);
     assert.deepEqual(viewOf(new Map([["magnify", "much"]]), defaults), defaults);
+    // An address may come from anywhere.
+    const choices = {colour: ["error", "age"], magnify: [1, 10]};
+    assert.deepEqual(viewOf(new Map([["colour", "none"], ["magnify", "-3"]]), defaults, choices), defaults);
+    assert.deepEqual(viewOf(new Map([["colour", "age"], ["magnify", "1"]]), defaults, choices).colour, "age");
     assert.ok(CONTROL_KEYS.includes("kbps"));
+}
+
+function checkWishes() {
+    const has = {kbps: 13, entities: 80, viewer: 17, snapshot: false};
+    const wishes = (hash, source = "scene:town") => {
+        const {now, later} = wishesOf(readAddress(hash), {...has, source}, source);
+        return [now.map(pair => pair.join(" ")), [...later]];
+    };
+    assert.deepEqual(wishes("#kbps=13&snapshot=0&viewer=17&entities=80&source=scene:town"), [[], []]);
+    assert.deepEqual(wishes("#kbps=8&snapshot=1&viewer=3"), [["viewer 3", "kbps 8", "snapshot 1"], []]);
+    // A new source has another number of entities, even where the old one had as many, and its viewer is asked for then.
+    assert.deepEqual(wishes("#source=scene:crowd&entities=80&viewer=17"),
+        [["source scene:crowd", "entities 80"], [["viewer", "17"]]]);
+    assert.deepEqual(wishes("#source=a.csv&entities=32"), [["source a.csv"], []]);
+    assert.deepEqual(wishes("#entities=32", "a.csv"), [[], []]);
 }
 
 function checkWords() {
@@ -178,6 +198,69 @@ function checkClock() {
         last = live.advance(now, 16);
     }
     assert.equal(last <= newest, true);
+}
+
+// A page that is hidden for an hour takes frames all the time, and is not drawn.
+function checkHiddenPage() {
+    const show = new Show(pinhole, SCENE);
+    for (let tick = 0; tick < 36000; ++tick) {
+        show.push(readFrame(truthFrame(tick * 100000, [[7, tick, 0, 0, 0]])));
+        show.keepUp();
+        assert.ok(show.waiting < 30, `${show.waiting} frames wait`);
+    }
+    assert.ok(show.lastTime - show.time < 3e6);
+    show.advance(show.lastTime);
+    assert.equal(show.truth.x[0], 35999);
+    show.close();
+}
+
+// Two passwords one after the other, before the first socket is open: one feed, not two.
+function checkSockets() {
+    const sockets = [];
+    globalThis.WebSocket = class {
+        static OPEN = 1;
+        readyState = 0;
+        sent = [];
+        constructor() { sockets.push(this); }
+        send(text) { this.sent.push(text); }
+        close() { this.isClosed = true; }
+    };
+    const frames = [];
+    const live = new Live("ws://x/feed", {frame: frame => frames.push(frame), gone() {}, password() {}, error(error) { throw error; }});
+    live.setPassword("one");
+    live.setPassword("two");
+    assert.deepEqual(sockets.map(({isClosed = false}) => isClosed), [true, true, false]);
+    const data = textFrame(Kind.note, {text: "so"}).buffer;
+    sockets.forEach(socket => socket.onmessage({data}));
+    assert.equal(frames.length, 1);
+    sockets[2].onopen();
+    assert.deepEqual(sockets[2].sent, ["password two"]);
+}
+
+/** As much of a document as charts touch. */
+function fakeDocument() {
+    const context = new Proxy({}, {get: () => () => undefined, set: () => true});
+    const element = () => ({
+        style: {setProperty() {}}, dataset: {}, clientWidth: 300, clientHeight: 100, textContent: "",
+        querySelector: () => element(), addEventListener() {}, setAttribute() {}, replaceChildren() {}, append() {},
+        getContext: () => context,
+    });
+    globalThis.document = {createElement: element};
+    globalThis.window = {devicePixelRatio: 1};
+    globalThis.ResizeObserver = class { observe() {} };
+    return element();
+}
+
+// A scene with one more way: what is known belongs to the scene before, until the next figures come.
+function checkChartsOfAnotherScene() {
+    const colours = {reasons: {}, values: [""], ways: {}};
+    const charts = new Charts(fakeDocument());
+    const timelines = [0, 1].map(() => []);
+    charts.begin({...SCENE, ways: SCENE.ways.slice(0, 2)});
+    charts.set({scene: {...SCENE, ways: SCENE.ways.slice(0, 2)}, colours, names: [], timelines, startTime: 0, kbps: 13});
+    charts.parts.forEach(draw => draw());
+    charts.begin(SCENE);
+    charts.parts.forEach(draw => draw());
 }
 
 // Without a single datagram nothing is shown: the judge counts, the show interpolates the truth.
@@ -257,7 +340,8 @@ function checkFigures(path, jsonPath) {
     return `${count} figures of ${replay.scene.ways.length} ways are those of pinhole sim`;
 }
 
-const checks = {checkFrames, checkBrokenFrames, checkAddress, checkWords, checkSliders, checkCamera, checkClock, checkJudgeAndShow, checkReplayFile};
+const checks = {checkFrames, checkBrokenFrames, checkAddress, checkWishes, checkWords, checkSliders, checkCamera, checkClock, checkHiddenPage, checkSockets,
+    checkChartsOfAnotherScene, checkJudgeAndShow, checkReplayFile};
 if (process.argv.length > 4) {
     checks.checkFigures = () => checkFigures(process.argv[3], process.argv[4]);
 }

@@ -9,7 +9,7 @@
  *                                     └──▶ show.js  ──▶ poses, packets    ──▶ panes.js, packet.js, inspector.js
  */
 
-import {CONTROL_KEYS, readAddress, viewOf, viewPairs, writeAddress} from "./address.js";
+import {CONTROL_KEYS, readAddress, viewOf, viewPairs, wishesOf, wordOf, writeAddress} from "./address.js";
 import {Charts} from "./charts.js";
 import {Controls} from "./controls.js";
 import {Kind} from "./feed.js";
@@ -18,8 +18,8 @@ import {Inspector} from "./inspector.js";
 import {Judge} from "./judge.js";
 import {Live, LiveClock} from "./live.js";
 import {Packets} from "./packet.js";
-import {Panes, VIEW_DEFAULTS} from "./panes.js";
-import {Client, Pinhole} from "./pinhole.js";
+import {Panes, VIEW_CHOICES, VIEW_DEFAULTS} from "./panes.js";
+import {Pinhole} from "./pinhole.js";
 import {Player} from "./player.js";
 import {Replay, bytesOfBase64} from "./replay.js";
 import {Show} from "./show.js";
@@ -30,7 +30,6 @@ const KEPT_SECONDS = 180;
 const SLOW_MS = 250; // figures and charts are told so often
 const PACKET_MS = 1000;
 const KEPT_FRAMES = 600;
-const ROW = Client.rowLayout;
 
 const $ = id => document.getElementById(id);
 
@@ -66,7 +65,7 @@ class Page {
             onSelect: id => this.select(id),
             onView: () => this.#tellView(),
         });
-        this.panes.options = viewOf(address, VIEW_DEFAULTS);
+        this.panes.options = viewOf(address, VIEW_DEFAULTS, VIEW_CHOICES);
         this.charts = new Charts($("charts"));
         this.packets = new Packets($("packet"));
         this.inspector = new Inspector($("entity"), () => this.select(null));
@@ -77,10 +76,10 @@ class Page {
         window.addEventListener("hashchange", () => this.#readAddress());
     }
 
-    // Somebody has put another address into an open page.
+    // Another address was put into the open page.
     #readAddress() {
         const address = readAddress();
-        this.panes.options = viewOf(address, VIEW_DEFAULTS);
+        this.panes.options = viewOf(address, VIEW_DEFAULTS, VIEW_CHOICES);
         this.theme.set(address.get("theme") ?? "auto");
         this.#tellToolbar();
         this.#sentControls = false;
@@ -222,37 +221,23 @@ class Page {
     }
 
     #takeMoment(frame) {
-        if (this.#judge === null) {
-            return;
-        }
         this.#judge.take(frame).forEach(ack => this.#live.sendAck(ack));
         this.#show.push(frame);
         if (frame.kind === Kind.truth) {
             ++this.frames;
             this.tick = frame.tick;
             this.#clock.take(frame.time, performance.now());
+            this.#show.keepUp();
         }
     }
 
-    // What the address asks for, once per connection; what the scene has already is not asked for again. Another source
-    // or number of entities begins a new scene: only that has the viewer who is asked for.
+    // What the address asks for, once per connection.
     #sendControls() {
         const wanted = this.#sentControls ? this.#asked : readAddress();
+        const {now, later} = wishesOf(wanted, this.state?.controls ?? this.scene.controls ?? {}, this.scene.source);
         this.#sentControls = true;
-        this.#asked = new Map();
-        let isNewScene = false;
-        for (const key of CONTROL_KEYS.filter(name => wanted.has(name))) {
-            const has = (this.state?.controls ?? this.scene.controls)?.[key];
-            if (wanted.get(key) === (typeof has === "boolean" ? String(Number(has)) : String(has))) {
-                continue;
-            }
-            if (key === "viewer" && isNewScene) {
-                this.#asked.set(key, wanted.get(key));
-                continue;
-            }
-            isNewScene ||= key === "source" || key === "entities";
-            this.#controls.ask(key, wanted.get(key));
-        }
+        this.#asked = later;
+        now.forEach(([key, value]) => this.#controls.ask(key, value));
     }
 
     // ---- drawing
@@ -474,14 +459,18 @@ class Page {
         for (const key of CONTROL_KEYS) {
             const value = this.#controls?.values[key];
             if (value !== undefined && value !== "") {
-                pairs.push([key, typeof value === "boolean" ? (value ? "1" : "0") : String(value)]);
+                pairs.push([key, wordOf(value)]);
             }
         }
         pairs.push(...viewPairs(this.panes.options, VIEW_DEFAULTS));
         if (this.theme.name !== "auto") {
             pairs.push(["theme", this.theme.name]);
         }
-        history.replaceState(null, "", writeAddress(pairs));
+        // Browsers limit how often this may be done.
+        const address = writeAddress(pairs);
+        if (location.hash !== address) {
+            history.replaceState(null, "", address);
+        }
     }
 
     #listenKeys() {
@@ -539,18 +528,11 @@ class Page {
     }
 
     shown(name) {
-        const place = this.scene.ways.findIndex(way => way.name === name);
-        const rows = this.#show.ways[place]?.rows ?? [];
-        const found = [];
-        for (let at = 0; at < rows.length; at += ROW.size) {
-            found.push({id: rows[at + ROW.keyLow], x_mm: rows[at + ROW.x], y_mm: rows[at + ROW.y], z_mm: rows[at + ROW.z], heading_deg: rows[at + ROW.heading]});
-        }
-        return found;
+        return this.#show.ways[this.scene.ways.findIndex(way => way.name === name)]?.list() ?? [];
     }
 
     truth() {
-        const {newer} = this.#show.truth;
-        return Array.from(newer.ids, (id, i) => ({id, x_mm: newer.x[i], y_mm: newer.y[i], z_mm: newer.z[i], heading_deg: newer.heading[i]}));
+        return this.#show.truth.list();
     }
 
     async finish() {

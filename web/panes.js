@@ -22,6 +22,11 @@ export const VIEW_DEFAULTS = Object.freeze({
     layer: "all",
 });
 
+/** What those of them that are no switches may be. */
+export const VIEW_CHOICES = Object.freeze({
+    colour: Object.keys(LEGENDS), magnify: [1, 10, 30], layer: ["all", "lower", "upper"],
+});
+
 function element(name, attributes = {}, ...children) {
     const made = document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) {
@@ -149,6 +154,9 @@ export class Panes {
 
     /** Everything in view: the bounds of the scene, or the vision where that is less. */
     fit() {
+        if (this.show === null) {
+            return;
+        }
         const {scene, truth} = this.show;
         const own = truth.places.get(scene.viewer);
         const [x0, y0, x1, y1] = scene.bounds_mm;

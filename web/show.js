@@ -14,6 +14,7 @@ import {openClient} from "./ways.js";
 const ROW = Client.rowLayout;
 const KEPT_PACKETS = 48;
 const KEPT_RECORDS = 12;
+const BEHIND_US = 2e6; // that frames may wait for, where nothing is drawn
 
 /** What one packet said, with the values that the client had right after it. */
 class Packet {
@@ -137,6 +138,15 @@ class ShownWay {
     look() {
         this.rows = this.client.rows();
     }
+
+    /** What is shown, as plain objects. */
+    list() {
+        const {rows} = this;
+        return Array.from({length: rows.length / ROW.size}, (_, i) => i * ROW.size).map(at => ({
+            id: rows[at + ROW.keyLow], x_mm: rows[at + ROW.x], y_mm: rows[at + ROW.y], z_mm: rows[at + ROW.z],
+            heading_deg: rows[at + ROW.heading],
+        }));
+    }
 }
 
 /** First in, first out. */
@@ -146,6 +156,10 @@ class Queue {
 
     push(item) {
         this.#items.push(item);
+    }
+
+    get length() {
+        return this.#items.length - this.#head;
     }
 
     takeWhile(isDue, take) {
@@ -216,6 +230,12 @@ class Truth {
         return this.newer.heading[place];
     }
 
+    /** The newest one, as plain objects. */
+    list() {
+        const {ids, x, y, z, heading} = this.newer;
+        return Array.from(ids, (id, i) => ({id, x_mm: x[i], y_mm: y[i], z_mm: z[i], heading_deg: heading[i]}));
+    }
+
     id(place) {
         return this.newer.ids[place];
     }
@@ -250,6 +270,18 @@ export class Show {
     /** The newest moment of which the truth is known. */
     get lastTime() {
         return this.#lastTime;
+    }
+
+    /** Frames that wait for their time. */
+    get waiting() {
+        return this.#frames.length + this.#truths.length;
+    }
+
+    /** While a page is hidden it is not drawn, and frames would gather for hours: it is moved on without being drawn. */
+    keepUp() {
+        if (this.#lastTime - this.time > BEHIND_US) {
+            this.advance(this.#lastTime - BEHIND_US / 2);
+        }
     }
 
     /** Moves everything on to this moment, which does not go back. */
