@@ -106,6 +106,9 @@ export class Controls {
     }
 
     step() {
+        if (!this.#isPaused) {
+            this.#send("pause 1"); // only then a step is one
+        }
         this.#send("step");
         this.#tellPause(true);
     }

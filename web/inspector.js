@@ -88,7 +88,7 @@ export class Inspector {
             make("p", this.#whereText(show, id), "where"),
             tableOf(["", "truth", ...names], this.#valueRows(show, id)),
         ];
-        if (this.explain?.entity === id && this.explain.ways.some(way => way !== null)) {
+        if (this.explain?.entity === id && this.explain.ways?.some(way => way !== null)) {
             parts.push(make("h3", "Its priority, and what it is made of"), tableOf(["", ...names], this.#explainRows()));
         }
         parts.push(make("h3", "Its last records"));

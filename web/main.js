@@ -161,11 +161,18 @@ class Page {
 
     // ---- frames
 
-    #begin(scene) {
-        this.scene = scene;
-        this.frames = 0;
+    #end() {
         this.#judge?.close();
         this.#show?.close();
+        this.#judge = null;
+        this.#show = null;
+    }
+
+    // Where it fails there is nothing to take frames and nothing to draw, until the next scene.
+    #begin(scene) {
+        this.#end();
+        this.scene = scene;
+        this.frames = 0;
         const kept = this.#replay === null ? {keptSeconds: KEPT_SECONDS} : {ids: this.#replay.ids};
         this.#judge = new Judge(this.#pinhole, scene, kept);
         this.#newShow();
@@ -190,7 +197,11 @@ class Page {
         this.panes.begin(this.#pinhole, this.#show);
     }
 
+    // What comes before the first scene belongs to none; a note is for the person.
     #take(frame) {
+        if (this.#judge === null && frame.kind !== Kind.scene && frame.kind !== Kind.note) {
+            return;
+        }
         switch (frame.kind) {
         case Kind.scene:
             this.state = null;
@@ -202,7 +213,9 @@ class Page {
         case Kind.state:
             this.state = frame.state;
             ++this.states;
-            this.#isAddressDue ||= this.#controls.take(frame.state.controls ?? {}, frame.state.is_paused);
+            if (this.#controls.take(frame.state.controls ?? {}, frame.state.is_paused)) {
+                this.#isAddressDue = true;
+            }
             this.#tellAbout();
             this.#tellPlayers(frame.state.players ?? []);
             break;
@@ -500,7 +513,7 @@ class Page {
         if (this.#player !== null) {
             this.#player.toggle();
         } else {
-            this.#controls.pause(!this.#controls.isPaused);
+            this.#controls?.pause(!this.#controls.isPaused);
         }
     }
 
@@ -508,7 +521,7 @@ class Page {
         if (this.#player !== null) {
             this.#player.step(this.scene.tick_us);
         } else {
-            this.#controls.step();
+            this.#controls?.step();
         }
     }
 
