@@ -149,9 +149,7 @@ int demo_web_http_refuse(struct lws* wsi, int status, const char* sentence)
 {
     head of;
     uint8_t body[LWS_PRE + TEXT_MAX];
-    char method_head[8];
-    const bool has_no_body =
-        lws_hdr_copy(wsi, method_head, sizeof method_head, WSI_TOKEN_HEAD_URI) > 0;
+    const bool has_no_body = lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0;
     const size_t size = strlen(sentence);
     begin_head(&of, wsi, status, "text/plain; charset=utf-8");
     add(&of, "connection:", "close");

@@ -105,6 +105,9 @@ def check_files(folder):
             answer = request(one.address, path)
             expect(answer is None or answer.status in (400, 403, 404, 414, 431), f"files: {path[:40]} is answered with {answer and answer.status}")
         expect(request(one.address, "/nothing").status == 404, "files: what is not there is not answered with 404")
+        head = f"HEAD /nothing/of/that/name HTTP/1.1\r\nHost: {authority(one.address)}\r\nConnection: close\r\n\r\n"
+        answer = request(one.address, raw=head.encode())
+        expect(answer.status == 404 and answer.body == b"", f"files: HEAD of what is not there is answered with {answer}")
         for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
             answer = request(one.address, "/", method=method, headers={"Content-Length": "0"})
             expect(answer is None or answer.status in (403, 405), f"files: {method} is answered with {answer and answer.status}")
