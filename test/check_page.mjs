@@ -146,6 +146,8 @@ function checkWishes() {
         [["source scene:crowd", "entities 80"], [["viewer", "17"]]]);
     assert.deepEqual(wishes("#source=a.csv&entities=32"), [["source a.csv"], []]);
     assert.deepEqual(wishes("#entities=32", "a.csv"), [[], []]);
+    // The server ends a connection for a message that is too long, and the page would say it again to the next one.
+    assert.deepEqual(wishes(`#source=${"é".repeat(94)}&kbps=9`), [["kbps 9"], []]);
 }
 
 function checkWords() {

@@ -10,6 +10,8 @@ export const CONTROL_KEYS = Object.freeze([
     "source", "entities", "viewer", "kbps", "loss", "rtt", "jitter", "hz", "scheduler", "snapshot",
 ]);
 
+const WORD_MAX = 187; // bytes that a command may have behind its name
+
 /** A value as the address has it. */
 export function wordOf(value) {
     return typeof value === "boolean" ? String(Number(value)) : String(value);
@@ -26,7 +28,8 @@ export function wishesOf(wanted, has, source) {
     const now = [];
     const later = new Map();
     let isNewScene = false;
-    for (const key of CONTROL_KEYS.filter(name => wanted.has(name))) {
+    const isSayable = value => value !== undefined && new TextEncoder().encode(value).length <= WORD_MAX;
+    for (const key of CONTROL_KEYS.filter(name => isSayable(wanted.get(name)))) {
         const value = wanted.get(key);
         const isHad = value === wordOf(has[key]);
         if (key === "viewer" && isNewScene) {
