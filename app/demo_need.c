@@ -67,17 +67,6 @@ void demo_need_question_make(demo_need_question* question, const demo_stage* sta
              controls->jitter_ms, controls->hz, controls->scheduler, controls->has_snapshot);
 }
 
-static ph_scheduler scheduler_of(const char* name, ph_scheduler usual)
-{
-    if (strcmp(name, "score") == 0) {
-        return ph_scheduler_score();
-    }
-    if (strcmp(name, "buckets") == 0) {
-        return ph_scheduler_buckets();
-    }
-    return strcmp(name, "error") == 0 ? ph_scheduler_error() : usual;
-}
-
 static void complete_sim(ph_sim_def* sim, const demo_page_controls* controls)
 {
     sim->viewers = VIEWERS;
@@ -86,7 +75,7 @@ static void complete_sim(ph_sim_def* sim, const demo_page_controls* controls)
     sim->rtt_ms = controls->rtt_ms;
     sim->jitter_ms = controls->jitter_ms;
     sim->hz = controls->hz > 0.0 ? controls->hz : sim->hz;
-    sim->scheduler = scheduler_of(controls->scheduler, sim->scheduler);
+    sim->scheduler = demo_page_scheduler(controls->scheduler, sim->scheduler);
 }
 
 // ---- the thread

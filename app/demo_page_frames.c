@@ -6,7 +6,6 @@
 
 #include "demo_page_frames.h"
 
-#include "kit/budget.h"
 #include "kit/scene.h"
 
 #include <pinhole/stats.h>
@@ -15,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OVERHEAD_BYTES = 48, SOURCE_MAX = 64 };
+enum { SOURCE_MAX = 64 };
 
 // ---- the scene
 
@@ -220,9 +219,7 @@ static double lost_share(const ph_sim_counts* counts)
 static void write_way(ph_json* json, const demo_page* page, const demo_page_way* way)
 {
     const demo_page_controls* controls = &page->controls;
-    const ph_budget_def budget = {.bits_per_second = (int64_t)(controls->kbps * 1000.0 + 0.5),
-                                  .burst_s = 1.0,
-                                  .overhead_bytes = OVERHEAD_BYTES};
+    const ph_budget_def budget = demo_page_budget(controls);
     const ph_sim_counts counts = ph_way_sender_counts(way->sender);
     const bool is_profile = way->way != PH_WAY_SNAPSHOT;
     ph_viewer_stats stats;

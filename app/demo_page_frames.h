@@ -8,6 +8,8 @@
 
 #include "demo_page_session.h"
 
+#include "kit/budget.h"
+
 typedef struct ph_link ph_link;
 
 // One way: its world, sender and links. sender NULL: none was made yet.
@@ -44,6 +46,9 @@ struct demo_page {
     int way_count;
     ph_feed feed;
 };
+
+// What each way may send.
+ph_budget_def demo_page_budget(const demo_page_controls* controls);
 
 void demo_page_write_scene(demo_page* page);
 void demo_page_write_truth(demo_page* page);

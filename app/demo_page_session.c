@@ -7,8 +7,6 @@
 
 #include "demo_page_frames.h"
 
-#include "kit/budget.h"
-
 #include <pinhole/link.h>
 
 #include <math.h>
@@ -68,7 +66,7 @@ ph_feed* demo_page_feed(demo_page* page)
 
 // ---- a viewer in each world
 
-static ph_budget_def budget_of(const demo_page_controls* controls)
+ph_budget_def demo_page_budget(const demo_page_controls* controls)
 {
     return (ph_budget_def){
         .bits_per_second = (int64_t)(controls->kbps * 1000.0 + 0.5),
@@ -77,7 +75,7 @@ static ph_budget_def budget_of(const demo_page_controls* controls)
     };
 }
 
-static ph_scheduler scheduler_of(const char* name, const ph_sim_def* usual)
+ph_scheduler demo_page_scheduler(const char* name, ph_scheduler usual)
 {
     if (strcmp(name, "score") == 0) {
         return ph_scheduler_score();
@@ -85,12 +83,12 @@ static ph_scheduler scheduler_of(const char* name, const ph_sim_def* usual)
     if (strcmp(name, "buckets") == 0) {
         return ph_scheduler_buckets();
     }
-    return strcmp(name, "error") == 0 ? ph_scheduler_error() : usual->scheduler;
+    return strcmp(name, "error") == 0 ? ph_scheduler_error() : usual;
 }
 
 static ph_viewer_def viewer_of(const demo_page* page, const ph_sim_stage* stage)
 {
-    const ph_budget_def budget = budget_of(&page->controls);
+    const ph_budget_def budget = demo_page_budget(&page->controls);
     const ph_source* source = stage->source;
     ph_viewer_def def = ph_viewer_def_default();
     def.entity = source->entity_id[page->entity]; // {0} while it is absent
@@ -106,7 +104,7 @@ static ph_viewer_def viewer_of(const demo_page* page, const ph_sim_stage* stage)
     // Never that of the connection before.
     def.session = (uint32_t)page->def.seed * 65536u + (uint32_t)page->scene_count;
     def.precision_mrad = stage->def->precision_mrad;
-    def.scheduler = scheduler_of(page->controls.scheduler, stage->def);
+    def.scheduler = demo_page_scheduler(page->controls.scheduler, stage->def->scheduler);
     return def;
 }
 
@@ -393,7 +391,7 @@ static void set_budget(demo_page* page, double kbps)
     const bool is_other = payload_max_of(kbps) != payload_max_of(page->controls.kbps);
     page->controls.kbps = kbps;
     page->is_stale = page->is_stale || (page->controls.has_snapshot && is_other);
-    const ph_budget_def budget = budget_of(&page->controls);
+    const ph_budget_def budget = demo_page_budget(&page->controls);
     for (int i = 0; i < page->way_count; ++i) {
         ph_way_sender_set_budget(page->ways[i].sender, demo_stage_now_us(page->def.stage),
                                  (int)budget.bits_per_second, (int)ph_budget_burst_bits(&budget));

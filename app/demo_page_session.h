@@ -35,6 +35,9 @@ typedef struct demo_page_controls {
     bool has_snapshot;     // a third way: plain snapshots
 } demo_page_controls;
 
+// Of a name among demo_request_schedulers; "": the usual one.
+ph_scheduler demo_page_scheduler(const char* name, ph_scheduler usual);
+
 typedef struct demo_page_def {
     demo_stage* stage; // outlives the page
     // viewer: any id, until the page asks for one: the scene's best observer is taken.
