@@ -166,6 +166,29 @@ static void messages_begin_anew_where_nothing_was_handed_over(void** state)
     move_stage_teardown(s);
 }
 
+// Their numbers begin anew at the other host: none may seem to be an old one.
+static void unreliable_messages_go_on(void** state)
+{
+    (void)state;
+    move_stage* s = move_stage_setup(5, 1);
+    s->loss_percent = 0;
+    move_stage_connect_all(s, 0);
+    for (int host = 0; host < 2; ++host) {
+        for (int i = 0; i < 20 - 19 * host; ++i) {
+            ph_messages* messages = ph_host_messages(s->hosts[host].host, s->players[0].sim.client);
+            assert_int_equal(
+                ph_messages_send_unreliable(messages, PH_UNRELIABLE_NEWEST, 3, "boom", 4), PH_OK);
+            move_stage_run(s, 200);
+        }
+        assert_int_equal(s->players[0].counts[PH_PEER_UNRELIABLE], 20 + host);
+        if (host == 0) {
+            move_stage_kill(s, 0);
+            move_stage_run(s, 2500);
+        }
+    }
+    move_stage_teardown(s);
+}
+
 // ---- suspicion
 
 static uint64_t count_alarms(const move_stage* s)
@@ -496,6 +519,7 @@ int main(void)
         cmocka_unit_test(the_next_spare_is_tried),
         cmocka_unit_test(when_all_spares_fail_the_end_says_why),
         cmocka_unit_test(messages_begin_anew_where_nothing_was_handed_over),
+        cmocka_unit_test(unreliable_messages_go_on),
         cmocka_unit_test(a_quiet_host_is_not_suspected),
         cmocka_unit_test(a_busy_host_is_hardly_asked),
         cmocka_unit_test(a_false_alarm_does_no_harm),
