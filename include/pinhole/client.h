@@ -133,7 +133,8 @@ PH_API uint64_t ph_client_ack_due_us(const ph_client* client);
 /// server the ones before. A reference reads {0} while the new server has not shown both of its ends.
 /// Takes memory for the new view, and gives that of the old one back when all its events were polled.
 /// ph_client_server_time_us() counts by the new server's clock as soon as its first packet came.
-/// @param profile, slot_capacity As in ph_client_def, of the new server.
+/// @param profile As in ph_client_def, of the new server.
+/// @param slot_capacity The same.
 /// @return PH_OK, PH_ERROR_ARGUMENT or PH_ERROR_MEMORY; unless PH_OK everything is as before.
 PH_API ph_result ph_client_move(ph_client* client, ph_profile profile, int slot_capacity);
 
