@@ -15,6 +15,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     FRAME_US = 100000,
@@ -362,7 +363,9 @@ int demo_command(int argc, char** argv)
     const bool is_done = open_all(&of, &fault) && run(&of, &fault);
     demo_terminal_close();
     if (!is_done) {
-        fprintf(stderr, DEMO_COMMAND ": %s.\n", fault.message);
+        const bool lacks_rate = strstr(fault.message, "missing rate") != NULL;
+        fprintf(stderr, DEMO_COMMAND ": %s.\n%s", fault.message,
+                lacks_rate ? "Say how many ticks a second has, as in '--rate 16'.\n" : "");
         status = APP_EXIT_FAILURE;
     } else {
         status = sum_up(&of) ? APP_EXIT_OK : APP_EXIT_FAILURE;

@@ -24,8 +24,9 @@ static bool check_password(const demo_gate* gate, ph_fault* fault)
     if (gate->password == NULL) {
         return gate->is_loopback ||
                ph_fault_set(fault, 0, 0,
-                            "--listen with any but a loopback address needs --password: others on "
-                            "the network could see and change the demo");
+                            "--listen with any but a loopback address needs --password, as in "
+                            "'--password \"open sesame\"': others on the network could see and "
+                            "change the demo");
     }
     const size_t length = strlen(gate->password);
     return (length >= DEMO_GATE_PASSWORD_LEAST && length <= DEMO_GATE_PASSWORD_MOST) ||

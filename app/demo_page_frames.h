@@ -41,6 +41,7 @@ struct demo_page {
     bool has_selected;
     uint32_t selected; // id of the entity that is explained
     uint64_t first_us; // sends are counted from; 0: from the next tick on
+    uint64_t begun_us; // when its viewers were made
     uint64_t refused_acks;
     demo_page_way ways[PH_WAY_COUNT];
     int way_count;

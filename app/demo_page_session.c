@@ -163,7 +163,7 @@ static bool begin_way(demo_page* page, demo_page_way* way, ph_fault* fault)
     return is_made || ph_fault_set_memory(fault);
 }
 
-// The entity that was asked for, or the scene's best observer.
+// The entity that was asked for, or the scene's steadiest observer.
 static void choose_entity(demo_page* page)
 {
     const ph_recording* recording = page->scene->material.recording;
@@ -171,7 +171,7 @@ static void choose_entity(demo_page* page)
         page->is_viewer_chosen ? ph_recording_find(recording, page->controls.viewer) : -1;
     if (page->entity < 0) {
         page->is_viewer_chosen = false;
-        page->entity = page->scene->observers[0];
+        page->entity = page->scene->steadiest;
         page->controls.viewer = recording->id[page->entity];
     }
     if (page->has_selected && ph_recording_find(recording, page->selected) < 0) {
@@ -203,6 +203,7 @@ bool demo_page_renew(demo_page* page, ph_fault* fault)
     page->scene = stage->scene;
     page->is_stale = false;
     page->first_us = 0;
+    page->begun_us = demo_stage_now_us(stage);
     choose_entity(page);
     if (!begin_ways(page, fault)) {
         end_ways(page); // none rather than half of them
@@ -373,6 +374,10 @@ bool demo_page_take_ack(demo_page* page, const demo_request_ack* ack)
 {
     if (ack->way >= page->way_count) {
         return false;
+    }
+    // Of packets of the clients before: to these viewers it would tell of packets with the same numbers.
+    if (ack->time_us != 0 && ack->time_us < page->begun_us) {
+        return true;
     }
     const uint64_t left_us = departure_of(page, ack->time_us);
     ph_link_send(page->ways[ack->way].up, left_us, ack->bytes, ack->size);

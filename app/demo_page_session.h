@@ -40,7 +40,7 @@ ph_scheduler demo_page_scheduler(const char* name, ph_scheduler usual);
 
 typedef struct demo_page_def {
     demo_stage* stage; // outlives the page
-    // viewer: any id, until the page asks for one: the scene's best observer is taken.
+    // viewer: any id, until the page asks for one: the scene's steadiest observer is taken.
     demo_page_controls controls;
     uint64_t seed; // of the links
     // Recordings that the page may ask for, beside all scenes. Outlive the page.

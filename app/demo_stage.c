@@ -82,6 +82,21 @@ static bool open_material(demo_scene* scene, const demo_stage_def* def, ph_fault
     return ph_sim_material_open(&scene->material, &material, fault);
 }
 
+// While its entity is away nothing is measured: a page that wishes for no other gets one that is there the most.
+static int find_steadiest(const demo_scene* scene)
+{
+    int steadiest = scene->observers[0];
+    int most = 0;
+    for (int i = 0; i < scene->observer_count; ++i) {
+        int first_row;
+        const int rows =
+            ph_recording_rows(scene->material.recording, scene->observers[i], &first_row);
+        steadiest = rows > most ? scene->observers[i] : steadiest;
+        most = rows > most ? rows : most;
+    }
+    return steadiest;
+}
+
 static bool choose_observers(demo_scene* scene, ph_fault* fault)
 {
     scene->observer_count =
@@ -89,6 +104,7 @@ static bool choose_observers(demo_scene* scene, ph_fault* fault)
     if (scene->observer_count < 0) {
         return ph_fault_set_memory(fault);
     }
+    scene->steadiest = find_steadiest(scene);
     return scene->observer_count > 0 ||
            ph_fault_set(fault, 0, 0,
                         "no entity in it is present for %d s and moves 10 m: there is no viewer",

@@ -41,6 +41,7 @@ typedef struct demo_scene {
     // Entities of the recording that viewers look from (kit/observers.h), the best first; 1 or more.
     int observers[DEMO_OBSERVERS_MAX];
     int observer_count;
+    int steadiest;             // of them: present for the longest time, the first of equal ones
     int32_t bounds_mm[4];      // of all that ever happens: x0, y0, x1, y1
     struct demo_scene* before; // once it leaves: the one that left before it; else NULL
 } demo_scene;

@@ -70,8 +70,8 @@ static void print_head(const demo_players* players, FILE* file)
     const demo_players_def* def = demo_players_get_def(players);
     const demo_scene* scene = def->stage->scene;
     fprintf(file,
-            "%s: %d entities at %g ticks a second; %d players each over UDP, %g kbit/s each,\n"
-            "%g %% lost, round trip %g ms and up to %g ms of jitter each way.\n\n",
+            "%s: %d entities at %g ticks a second; %d players each over UDP,\n"
+            "%g kbit/s each, %g %% lost, round trip %g ms and up to %g ms of jitter each way.\n\n",
             scene->source, scene->material.recording->entity_count,
             scene->material.recording->rate_hz, demo_players_count(players), def->kbps,
             100.0 * def->loss, def->rtt_ms, def->jitter_ms);

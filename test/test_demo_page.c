@@ -676,6 +676,25 @@ static uint64_t arrival_of(fixture* f, uint64_t time_us)
     return at_us;
 }
 
+// An ack that was on its way when a control asked for new viewers is of packets that these never sent.
+static void acks_of_the_viewers_before_are_none_of_these(void** state)
+{
+    (void)state;
+    fixture* f = create("scene:town", false);
+    say(f, "loss 0");
+    f->is_silent = true;
+    go_on(f, SECOND);
+    const uint8_t bytes[] = {0xff};
+    const demo_request_ack ack = {
+        .way = 1, .time_us = demo_stage_now_us(f->stage) - 1, .bytes = bytes, .size = 1};
+    f->page->is_stale = true;
+    go_on(f, SECOND);
+    assert_true(demo_page_take_ack(f->page, &ack));
+    assert_int_equal(ph_link_next_us(f->page->ways[1].up), UINT64_MAX);
+    assert_true(arrival_of(f, demo_stage_now_us(f->stage)) < UINT64_MAX);
+    destroy(f);
+}
+
 static void what_a_browser_takes_is_no_part_of_the_link(void** state)
 {
     (void)state;
@@ -737,6 +756,7 @@ int main(void)
         cmocka_unit_test(a_viewer_follows_its_entity_when_it_comes_back),
         cmocka_unit_test(only_scenes_and_given_recordings_may_be_played),
         cmocka_unit_test(bytes_that_are_no_ack_are_counted),
+        cmocka_unit_test(acks_of_the_viewers_before_are_none_of_these),
         cmocka_unit_test(what_a_browser_takes_is_no_part_of_the_link),
         cmocka_unit_test(the_state_has_the_figures_of_each_way),
     };

@@ -252,6 +252,26 @@ static void after_the_last_tick_comes_the_first(void** state)
 
 // ---- as in the simulator
 
+// In the town many go indoors, some for minutes.
+static void the_steadiest_observer_is_there_the_most(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "scene:town", 80);
+    const demo_scene* scene = f.stage->scene;
+    const ph_recording* recording = scene->material.recording;
+    int first_row;
+    int fewer = 0;
+    const int most = ph_recording_rows(recording, scene->steadiest, &first_row);
+    for (int i = 0; i < scene->observer_count; ++i) {
+        const int rows = ph_recording_rows(recording, scene->observers[i], &first_row);
+        assert_true(rows <= most);
+        fewer += rows < most ? 1 : 0;
+    }
+    assert_true(fewer > 0);
+    tear_down(&f);
+}
+
 enum { SECONDS = 12 };
 
 static void simulate(const demo_scene* scene, ph_way way, ph_sim_result* result)
@@ -326,6 +346,7 @@ int main(void)
         cmocka_unit_test(a_paused_demo_shows_the_first_tick_of_another_scene),
         cmocka_unit_test(all_worlds_have_the_same_truth),
         cmocka_unit_test(after_the_last_tick_comes_the_first),
+        cmocka_unit_test(the_steadiest_observer_is_there_the_most),
         cmocka_unit_test(viewers_see_what_those_of_the_simulator_see),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
