@@ -49,7 +49,14 @@ export class Controls {
             this.#input(key).addEventListener("change", event => this.#say(key, event.target.value));
         }
         for (const key of ["entities", "viewer"]) {
-            this.#input(key).addEventListener("change", event => this.#say(key, String(Math.round(event.target.valueAsNumber))));
+            this.#input(key).addEventListener("change", ({target}) => {
+                // An empty field is no wish: it shows again what there is.
+                if (Number.isNaN(target.valueAsNumber)) {
+                    target.value = this.values[key] ?? "";
+                } else {
+                    this.#say(key, String(Math.round(target.valueAsNumber)));
+                }
+            });
         }
         this.#input("snapshot").addEventListener("change", event => this.#say("snapshot", event.target.checked ? "1" : "0"));
         this.#input("pause").addEventListener("click", () => this.pause(!this.#isPaused));

@@ -39,13 +39,14 @@ export class Headline {
     #sentence(names, recent, isMeasured) {
         const needs = (this.need?.ways ?? []).filter(way => way.name !== "pinhole");
         if (this.need !== null && this.need.is_done !== false && needs.length > 0) {
-            const told = needs.map(way => `${way.name} needs ${needText(way)}`);
+            const told = needs.map(way => `${way.name} needs ${way.needs_kbps !== null && way.needs_kbps <= this.need.kbps
+                ? "no more" : needText(way)}`);
             return `To be as right as this, ${told.join(", ")}.`;
         }
         const classic = recent[names.indexOf("classic")];
         const own = recent[names.indexOf("pinhole")];
         if (isMeasured && classic && own && own.error_mrad > 0 && classic.error_mrad > own.error_mrad) {
-            return `The same world, the same bits: pinhole is ${digits(classic.error_mrad / own.error_mrad)} times as right as classic.`;
+            return `The same world, the same bits: pinhole is ${(classic.error_mrad / own.error_mrad).toFixed(1)} times as right as classic.`;
         }
         return "The same world, the same few bits, shown side by side.";
     }

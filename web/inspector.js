@@ -19,7 +19,7 @@ const EXPLAINED = [
     ["priority", "priority", digits],
     ["score", "score", digits],
     ["weight", "weight", digits],
-    ["distance_mm", "distance", lengthText],
+    ["distance_mm", "distance, |dx| + |dy|", lengthText],
     ["mileage_mm", "way since its position was sent", lengthText],
     ["change", "change", digits],
     ["error_mm", "error, as the server knows it", lengthText],
@@ -27,7 +27,7 @@ const EXPLAINED = [
     ["growth_mrad_s", "grows by", value => `${digits(value)} mrad/s`],
     ["heading_rad", "heading off by", value => `${digits(value * 180 / Math.PI)}°`],
     ["position_bits", "bits of its position", digits],
-    ["since_sent_ms", "last sent before", value => (value < 0 ? "never" : duration(value))],
+    ["since_sent_ms", "last sent", value => (value < 0 ? "never" : `${duration(value)} ago`)],
     ["wait_ms", "has waited", duration],
 ];
 
@@ -108,7 +108,10 @@ export class Inspector {
         if (id === scene.viewer) {
             return "This is the viewer’s own entity: the eye.";
         }
-        const far = own === undefined ? "" : `${lengthText(Math.hypot(truth.x[place] - truth.x[own], truth.y[place] - truth.y[own]))} from the eye`;
+        if (own === undefined) {
+            return "The player is away: there is no eye to see it.";
+        }
+        const far = `${lengthText(Math.hypot(truth.x[place] - truth.x[own], truth.y[place] - truth.y[own]))} from the eye`;
         return `It stands ${far}.`;
     }
 

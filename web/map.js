@@ -350,7 +350,11 @@ export class MapView {
             context.font = "13px system-ui, sans-serif";
             context.fillStyle = theme.faint;
             context.textAlign = "center";
-            context.fillText("The player is away: nothing is measured.", camera.width / 2, 24);
+            context.strokeStyle = theme.map;
+            context.lineWidth = 4;
+            const text = "The player is away: nothing is measured.";
+            context.strokeText(text, camera.width / 2, 24);
+            context.fillText(text, camera.width / 2, 24);
             context.textAlign = "left";
             return;
         }

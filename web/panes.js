@@ -9,12 +9,21 @@
 import {Camera} from "./camera.js";
 import {LEGENDS, MapView, layerBy, makeGround} from "./map.js";
 import {groundAt} from "./ways.js";
-import {digits, kbps, length} from "./words.js";
+import {digits, length} from "./words.js";
 
 const PAN_PX = 60;
 const ZOOM = 1.25;
 const CLICK_PX = 5;
 const RECENT_SECONDS = 10;
+
+const TITLES = Object.freeze({
+    error_mm: "How far from the truth the entities are shown, on average",
+    error_mrad: "The same as an angle from the player’s eye: a milliradian is a millimetre at a metre’s distance",
+    error_mm_p95: "95 % of the errors are not larger",
+    missing_pct: "Of what the player must see, how much is not shown",
+    jolts_per_min: "How often a shown entity jumps, in a minute",
+    wire_kbps: "What was sent to the player, IP and UDP headers and encryption included",
+});
 
 /** What the toolbar switches; kept in the address. */
 export const VIEW_DEFAULTS = Object.freeze({
@@ -53,7 +62,7 @@ class Pane {
         this.root = element("article", {class: "pane", "data-pane": way.name, "--way": `var(--${way.name})`},
             element("header", {},
                 element("h2", {}, element("span", {"data-title": way.name}, way.name), element("small", {}, "mean position error, last 10 s")),
-                element("p", {class: "big"}, this.#figure("error_mm", "position error, mean"), this.#unit()),
+                element("p", {class: "big"}, this.#figure("error_mm"), this.#unit()),
                 element("dl", {class: "figures"},
                     ...this.#pair("error_mrad", "as seen", "mrad"), ...this.#pair("error_mm_p95", "p95", ""),
                     ...this.#pair("missing_pct", "missing", "%"), ...this.#pair("jolts_per_min", "jolts", "/min"),
@@ -61,8 +70,8 @@ class Pane {
             this.canvas);
     }
 
-    #figure(key, title) {
-        this.figures[key] = element("span", {"data-figure": key, "data-way": this.name, title}, "–");
+    #figure(key) {
+        this.figures[key] = element("span", {"data-figure": key, "data-way": this.name, title: TITLES[key]}, "–");
         return this.figures[key];
     }
 
@@ -72,12 +81,15 @@ class Pane {
     }
 
     #pair(key, title, unit) {
-        return [element("div", {}, element("dt", {}, title), element("dd", {}, this.#figure(key, title), unit === "" ? "" : ` ${unit}`))];
+        return [element("div", {title: TITLES[key]}, element("dt", {}, title), element("dd", {}, this.#figure(key), unit === "" ? "" : ` ${unit}`))];
     }
 
     /** @param figures means of the last seconds, or null */
     tell(figures) {
         if (figures === null) {
+            Object.values(this.figures).forEach(figure => {
+                figure.textContent = "–";
+            });
             return;
         }
         const {value, unit} = length(figures.error_mm);
@@ -88,7 +100,7 @@ class Pane {
         this.figures.error_mm_p95.textContent = `${p95.value} ${p95.unit}`;
         this.figures.missing_pct.textContent = digits(figures.missing_pct);
         this.figures.jolts_per_min.textContent = digits(figures.jolts_per_min);
-        this.figures.wire_kbps.textContent = kbps(figures.wire_kbps);
+        this.figures.wire_kbps.textContent = figures.wire_kbps.toFixed(figures.wire_kbps < 100 ? 1 : 0);
     }
 }
 
@@ -202,7 +214,8 @@ export class Panes {
 
     tellLegend(theme) {
         const {title, unit, steps} = LEGENDS[this.options.colour];
-        const magnified = this.options.magnify === 1 ? "" : `Errors are drawn ${this.options.magnify} times as long as they are.`;
+        const magnified = `Solid is shown, grey is true, the line between is the error${
+            this.options.magnify === 1 ? "." : `, drawn ${this.options.magnify} times as long as it is.`}`;
         this.#legend.replaceChildren(`Colour: ${title}, ${unit}`, ...theme.steps.map((colour, i) =>
             element("span", {"--swatch": colour}, i < steps.length ? `≤ ${steps[i]}` : `> ${steps.at(-1)}`)), magnified);
     }
