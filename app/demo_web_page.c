@@ -8,7 +8,6 @@
 
 #include <pinhole/net/socket.h>
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -376,26 +375,6 @@ int demo_web_page_write(demo_web_page* page)
     return 0;
 }
 
-static void write_need(demo_web_page* page, const ph_need* need)
-{
-    ph_feed* feed = demo_page_feed(page->session);
-    ph_need_write(need, ph_feed_open(feed, PH_FEED_NEED));
-    ph_feed_close(feed);
-}
-
-// The answer to what was asked before is none to this: the page must not show it any longer.
-static void tell_unknown_need(demo_web_page* page)
-{
-    const demo_page_controls* controls = demo_page_get_controls(page->session);
-    write_need(page, &(ph_need){
-                         .kbps = controls->kbps,
-                         .error_mrad = NAN,
-                         .high_kbps = demo_request_range_of(DEMO_REQUEST_KBPS).high,
-                         .ways[PH_WAY_CLASSIC].is_asked = true,
-                         .ways[PH_WAY_SNAPSHOT].is_asked = controls->has_snapshot,
-                     });
-}
-
 // Which budget classic would need: asked for again and again, told whenever more is known.
 void demo_web_page_tell_need(demo_web_page* page, uint64_t now_us)
 {
@@ -408,11 +387,12 @@ void demo_web_page_tell_need(demo_web_page* page, uint64_t now_us)
         snprintf(page->need_key, sizeof page->need_key, "%s", question.key);
         page->need_scene = scene;
         page->need_version = 0;
-        tell_unknown_need(page);
     }
     demo_need_ask(web->need, &question, now_us);
     if (demo_need_answer(web->need, &question, &page->need_version, &found)) {
-        write_need(page, &found);
+        ph_feed* feed = demo_page_feed(page->session);
+        ph_need_write(&found, ph_feed_open(feed, PH_FEED_NEED));
+        ph_feed_close(feed);
     }
 }
 
