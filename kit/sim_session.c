@@ -420,7 +420,12 @@ static uint64_t answer_due_us(const ph_sim_session* session)
         return UINT64_MAX;
     }
     const double since_us = (double)(int64_t)(due_us - session->clock_offset_us);
-    return (uint64_t)(since_us / (1.0 + session->stage->def->drift) + 0.5);
+    uint64_t at_us = (uint64_t)(since_us / (1.0 + session->stage->def->drift));
+    // Rounded up: an ack that is written before its time is still due, and would be written for ever.
+    while (client_time_us(session, at_us) < due_us) {
+        ++at_us;
+    }
+    return at_us;
 }
 
 // Each datagram is taken at the time of its arrival, and answered at once; some once more.

@@ -17,6 +17,7 @@ import math
 import pathlib
 import random
 import re
+import resource
 import struct
 import subprocess
 import sys
@@ -183,6 +184,20 @@ def check_edge(folder):
     expect(result["jolts_per_min"] == 0, "edge of the world: no jolt")
     done = subprocess.run([sys.executable, RECOMPUTE, recording, dump, "--json", told], capture_output=True, text=True)
     expect(done.returncode == 0, f"edge of the world: recomputed {done.stdout if done.returncode else ''}")
+
+
+def check_drift():
+    """An ack that is due a microsecond after the client's clock shows it would be written for ever: a run of these clocks did."""
+    def bound_memory():
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+
+    words = ["scene:wander", "--seconds", "40", "--viewers", "4", "--drift", "2"]
+    try:
+        code = subprocess.run([PROGRAM, "sim", *words, "--json"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                              preexec_fn=bound_memory).returncode
+    except subprocess.TimeoutExpired:
+        code = None
+    expect(code == 0, f"{' '.join(words)} comes to an end")
 
 
 def check_notes(recording):
@@ -449,6 +464,7 @@ def main():
         check_variants(recording, folder)
         check_edge(folder)
         check_film_rate(recording, folder)
+        check_drift()
         check_notes(recording)
         check_several(recording, folder)
         check_comparison(recording)
