@@ -636,9 +636,9 @@ static void only_scenes_and_given_recordings_may_be_played(void** state)
     assert_true(demo_page_may_play(f->page, RECORDING));
     assert_non_null(strstr(f->scene, "\"scene:wander\""));
     assert_non_null(strstr(f->scene, RECORDING));
-    static const char* const WRONG[] = {
-        "/etc/passwd", "some/other.csv",        "scene:", "scene:nowhere", "./" RECORDING, "wander",
-        "scene:town ", "test/recordings/a.csv", ""};
+    static const char* const WRONG[] = {"/etc/passwd",   "some/other.csv",        "scene:",
+                                        "scene:nowhere", ("./" RECORDING),        "wander",
+                                        "scene:town ",   "test/recordings/a.csv", ""};
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; ++i) {
         assert_false(demo_page_may_play(f->page, WRONG[i]));
     }
