@@ -372,6 +372,11 @@ typedef struct ph_messages_rest {
 PH_API ph_result ph_messages_unpack(ph_messages* messages, uint64_t now_us, const void* bytes,
                                     size_t size, ph_messages_rest* rest);
 
+/// Whether a datagram has a packet behind its section, without a ph_messages to read that: for a program that holds
+/// datagrams back until it is known which connection they belong to.
+/// @return Bytes of the section, as far as bytes alone can say; 0: malformed.
+PH_API size_t ph_messages_section_size(const void* bytes, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

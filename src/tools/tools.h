@@ -63,9 +63,6 @@ void ph_viewer_use_universal_codes(ph_world* world, ph_viewer_id viewer);
 size_t ph_messages_write_section(ph_messages* messages, uint64_t now_us, size_t room,
                                  uint8_t* bytes);
 
-// How many bytes before the packet are messages, bulk section included, as far as bytes alone can say. 0: malformed.
-size_t ph_messages_section_size(const void* bytes, size_t size);
-
 // Reads one: *used is its size, 0 when it is refused. Returns as ph_messages_unpack().
 ph_result ph_messages_read_section(ph_messages* messages, uint64_t now_us, const void* bytes,
                                    size_t size, size_t* used);
