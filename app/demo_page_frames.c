@@ -30,7 +30,7 @@ const char* demo_page_find_source(const demo_page* page, const char* name)
     char scene[SOURCE_MAX];
     for (int i = 0; ph_scene_name(i) != NULL; ++i) {
         print_source(i, scene);
-        if (strcmp(scene, name) == 0) {
+        if (strcmp(scene, name) == 0 && app_scene_moves(scene)) {
             return name;
         }
     }
@@ -48,7 +48,9 @@ static void write_sources(ph_json* json, const demo_page* page)
     ph_json_open_list(json, "sources");
     for (int i = 0; ph_scene_name(i) != NULL; ++i) {
         print_source(i, scene);
-        ph_json_text(json, NULL, scene);
+        if (app_scene_moves(scene)) {
+            ph_json_text(json, NULL, scene);
+        }
     }
     for (int i = 0; i < page->def.recording_count; ++i) {
         ph_json_text(json, NULL, app_source_name(page->def.recordings[i]));

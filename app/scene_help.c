@@ -12,6 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
+bool app_scene_moves(const char* source)
+{
+    return strcmp(source, APP_SCENE_PREFIX "still") != 0;
+}
+
 const char* app_source_name(const char* source)
 {
     const char* slash = strrchr(source, '/');

@@ -14,6 +14,9 @@
 // which ones there are, after the name of the command.
 bool app_scene_check(const char* command, const char* source);
 
+// False for the scene in which nothing moves: no entity of it can be a viewer.
+bool app_scene_moves(const char* source);
+
 // What others may read of a source: of a recording the name of its file, because folders are the
 // business of the machine it lies on. Points into source.
 const char* app_source_name(const char* source);

@@ -637,9 +637,10 @@ static void only_scenes_and_given_recordings_may_be_played(void** state)
     assert_non_null(strstr(f->scene, "\"scene:wander\""));
     assert_non_null(strstr(f->scene, "\"recording.csv\""));
     assert_null(strstr(f->scene, RECORDING));
+    assert_null(strstr(f->scene, "scene:still"));
     static const char* const WRONG[] = {
-        "/etc/passwd", "some/other.csv",        "scene:", "scene:nowhere", RECORDING, "wander",
-        "scene:town ", "test/recordings/a.csv", ""};
+        "/etc/passwd", "some/other.csv", "scene:",      "scene:nowhere",         RECORDING,
+        "scene:still", "wander",         "scene:town ", "test/recordings/a.csv", ""};
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; ++i) {
         assert_null(demo_page_find_source(f->page, WRONG[i]));
     }
