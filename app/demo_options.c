@@ -6,6 +6,7 @@
 #include "demo_options.h"
 
 #include "command.h"
+#include "demo_gate.h"
 #include "demo_players.h"
 #include "options.h"
 #include "scene_help.h"
@@ -36,13 +37,10 @@ static void print_help(const app_option* table)
            DEMO_SECONDS_USUAL);
     app_options_print(table);
     printf("\n"
-           "examples:\n"
-           "  pinhole demo scene:crowd --entities 300 --loss 20\n"
-           "  pinhole demo crowd.csv.gz --rate 16 --kbps 8\n"
-           "  pinhole demo --seconds 10 --no-page | tail -3\n"
-           "  pinhole demo --listen 0.0.0.0 --password \"open sesame\"\n"
-           "\n"
-           "example: " DEMO_COMMAND " --loss 20 --kbps 26\n");
+           "example: pinhole demo scene:crowd --entities 300 --loss 20\n"
+           "         pinhole demo crowd.csv.gz --rate 16 --kbps 8\n"
+           "         pinhole demo --seconds 10 --no-page | tail -3\n"
+           "         pinhole demo --listen 0.0.0.0 --password \"open sesame\"\n");
 }
 
 static void fill_rows(demo_options* o, app_option rows[ROW_COUNT])
@@ -122,6 +120,27 @@ static bool complain(const char* sentence)
     return false;
 }
 
+// What the page's gate says of address and password: before anything is opened.
+static bool check_page(const demo_options* options)
+{
+    demo_gate gate;
+    ph_fault fault = {0};
+    if (options->is_pageless || demo_gate_make(&gate, options->listen, options->password, &fault)) {
+        return true;
+    }
+    fprintf(stderr, DEMO_COMMAND ": %s.\n", fault.message);
+    return false;
+}
+
+static bool check_scene(const char* source)
+{
+    if (!app_scene_moves(source)) {
+        return complain("in scene:still nothing ever moves, so there is no viewer: it is for tests "
+                        "and benchmarks. Try scene:wander.");
+    }
+    return app_scene_check(DEMO_COMMAND, source);
+}
+
 static bool check(demo_options* options)
 {
     const bool is_scene = strncmp(options->source, APP_SCENE_PREFIX, strlen(APP_SCENE_PREFIX)) == 0;
@@ -138,7 +157,7 @@ static bool check(demo_options* options)
     if (options->port_text != NULL && !app_option_port(options->port_text, &options->port)) {
         return complain("--port takes a port from 0 to 65535, as in '--port 8080'.");
     }
-    return app_scene_check(DEMO_COMMAND, options->source);
+    return check_page(options) && check_scene(options->source);
 }
 
 bool demo_options_parse(int argc, char** argv, demo_options* options, int* status)

@@ -6,6 +6,8 @@
 
 #include "demo_page_frames.h"
 
+#include "scene_help.h"
+
 #include "kit/scene.h"
 
 #include <pinhole/stats.h>
@@ -23,21 +25,21 @@ static void print_source(int scene, char text[SOURCE_MAX])
     snprintf(text, SOURCE_MAX, "scene:%s", ph_scene_name(scene));
 }
 
-bool demo_page_may_play(const demo_page* page, const char* source)
+const char* demo_page_find_source(const demo_page* page, const char* name)
 {
     char scene[SOURCE_MAX];
     for (int i = 0; ph_scene_name(i) != NULL; ++i) {
         print_source(i, scene);
-        if (strcmp(scene, source) == 0) {
-            return true;
+        if (strcmp(scene, name) == 0 && app_scene_moves(scene)) {
+            return name;
         }
     }
     for (int i = 0; i < page->def.recording_count; ++i) {
-        if (strcmp(page->def.recordings[i], source) == 0) {
-            return true;
+        if (strcmp(app_source_name(page->def.recordings[i]), name) == 0) {
+            return page->def.recordings[i];
         }
     }
-    return false;
+    return NULL;
 }
 
 static void write_sources(ph_json* json, const demo_page* page)
@@ -46,10 +48,12 @@ static void write_sources(ph_json* json, const demo_page* page)
     ph_json_open_list(json, "sources");
     for (int i = 0; ph_scene_name(i) != NULL; ++i) {
         print_source(i, scene);
-        ph_json_text(json, NULL, scene);
+        if (app_scene_moves(scene)) {
+            ph_json_text(json, NULL, scene);
+        }
     }
     for (int i = 0; i < page->def.recording_count; ++i) {
-        ph_json_text(json, NULL, page->def.recordings[i]);
+        ph_json_text(json, NULL, app_source_name(page->def.recordings[i]));
     }
     ph_json_close(json);
 }
@@ -65,7 +69,7 @@ static void write_controls(ph_json* json, const demo_page* page)
     ph_json_number(json, "jitter", controls->jitter_ms);
     ph_json_number(json, "hz", controls->hz);
     ph_json_text(json, "scheduler", controls->scheduler);
-    ph_json_text(json, "source", scene->source);
+    ph_json_text(json, "source", app_source_name(scene->source));
     ph_json_integer(json, "entities", scene->material.recording->entity_count);
     ph_json_integer(json, "viewer", controls->viewer);
     ph_json_bool(json, "snapshot", controls->has_snapshot);
@@ -97,7 +101,7 @@ static ph_feed_scene describe(const demo_page* page)
     const ph_sim_stage* stage = scene->ways[0];
     ph_feed_scene of = {
         .scene = page->scene_count,
-        .source = scene->source,
+        .source = app_source_name(scene->source),
         .rate_hz = recording->rate_hz,
         .tick_us = stage->tick_us,
         .schema = scene->material.schema_text,

@@ -82,8 +82,9 @@ bool demo_page_take_ack(demo_page* page, const demo_request_ack* ack);
 // NOTE. @return False for a command that is not of this page alone.
 bool demo_page_apply(demo_page* page, const demo_request* request);
 
-// Whether it may ask for this source: a scene, or one of the recordings.
-bool demo_page_may_play(const demo_page* page, const char* source);
+// The source that a page means by a name: a scene that moves, or one of the recordings, which pages know by the name of the file
+// alone. NULL: there is none.
+const char* demo_page_find_source(const demo_page* page, const char* name);
 
 int demo_page_way_count(const demo_page* page);
 int demo_page_scene_count(const demo_page* page); // frames SCENE so far

@@ -50,6 +50,7 @@ struct demo_players {
     int scene;    // its number
     int count;    // of each side
     int ticks;    // measured ones: from the one on at which all are connected
+    bool were_changed;
     side sides[DEMO_PLAYER_WAYS];
     uint64_t over_budget; // of the scenes before
     uint64_t refused;
@@ -195,6 +196,7 @@ static bool open_all(demo_players* players, ph_fault* fault)
     players->count =
         players->def.count < scene->observer_count ? players->def.count : scene->observer_count;
     players->ticks = 0;
+    players->were_changed = false;
     for (int way = 0; way < DEMO_PLAYER_WAYS; ++way) {
         if (!open_side(players, (ph_way)way, fault)) {
             return false;
@@ -466,6 +468,7 @@ bool demo_players_attend(demo_players* players, ph_fault* fault)
 
 void demo_players_set_kbps(demo_players* players, double kbps)
 {
+    players->were_changed |= kbps != players->def.kbps;
     players->def.kbps = kbps;
     for (int way = 0; way < DEMO_PLAYER_WAYS; ++way) {
         ph_host* host = players->sides[way].host;
@@ -477,6 +480,7 @@ void demo_players_set_kbps(demo_players* players, double kbps)
 
 void demo_players_set_loss(demo_players* players, double loss)
 {
+    players->were_changed |= loss != players->def.loss;
     players->def.loss = loss;
     for (int way = 0; way < DEMO_PLAYER_WAYS; ++way) {
         side* of = &players->sides[way];
@@ -485,6 +489,11 @@ void demo_players_set_loss(demo_players* players, double loss)
             bot_change_link(of->list[i].bot, &of->terms.link);
         }
     }
+}
+
+bool demo_players_were_changed(const demo_players* players)
+{
+    return players->were_changed;
 }
 
 const demo_players_def* demo_players_get_def(const demo_players* players)

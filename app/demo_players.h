@@ -59,6 +59,9 @@ void demo_players_send(demo_players* players);
 // Another budget, or another network, from now on.
 void demo_players_set_kbps(demo_players* players, double kbps);
 void demo_players_set_loss(demo_players* players, double loss);
+// Whether budget or loss were changed since the present scene began: figures of the whole run are then not those of
+// the definition.
+bool demo_players_were_changed(const demo_players* players);
 const demo_players_def* demo_players_get_def(const demo_players* players);
 
 // ---- questions

@@ -39,9 +39,9 @@ static void say_missing(char* text, size_t size, double classic_pct, double pinh
     }
 }
 
-void demo_summary_sentence(const demo_players* players,
-                           const demo_figures figures[DEMO_PLAYER_WAYS], bool is_short,
-                           char sentence[DEMO_SENTENCE_MAX])
+// terms: what both had, as "At 13 kbit/s". NULL: the short one.
+static void say_all(const demo_players* players, const demo_figures figures[DEMO_PLAYER_WAYS],
+                    const char* terms, char sentence[DEMO_SENTENCE_MAX])
 {
     const demo_players_def* def = demo_players_get_def(players);
     const demo_figures* classic = &figures[PH_WAY_CLASSIC];
@@ -54,13 +54,22 @@ void demo_summary_sentence(const demo_players* players,
     char missing[60];
     say_ratio(ratio, sizeof ratio, classic->error_mrad, pinhole->error_mrad);
     say_missing(missing, sizeof missing, classic->missing_pct, pinhole->missing_pct);
-    if (is_short) {
+    if (terms == NULL) {
         snprintf(sentence, DEMO_SENTENCE_MAX, "Same %g kbit/s: Pinhole shows it %s.", def->kbps,
                  ratio);
     } else {
-        snprintf(sentence, DEMO_SENTENCE_MAX, "At %g kbit/s Pinhole shows the same %d %s %s%s.",
-                 def->kbps, pinhole->shown, noun_of(def->stage->scene), ratio, missing);
+        snprintf(sentence, DEMO_SENTENCE_MAX, "%s Pinhole shows the same %d %s %s%s.", terms,
+                 pinhole->shown, noun_of(def->stage->scene), ratio, missing);
     }
+}
+
+void demo_summary_sentence(const demo_players* players,
+                           const demo_figures figures[DEMO_PLAYER_WAYS], bool is_short,
+                           char sentence[DEMO_SENTENCE_MAX])
+{
+    char terms[40];
+    snprintf(terms, sizeof terms, "At %g kbit/s", demo_players_get_def(players)->kbps);
+    say_all(players, figures, is_short ? NULL : terms, sentence);
 }
 
 // ---- the table
@@ -69,12 +78,16 @@ static void print_head(const demo_players* players, FILE* file)
 {
     const demo_players_def* def = demo_players_get_def(players);
     const demo_scene* scene = def->stage->scene;
+    const bool were_changed = demo_players_were_changed(players);
     fprintf(file,
             "%s: %d entities at %g ticks a second; %d players each over UDP,\n"
-            "%g kbit/s each, %g %% lost, round trip %g ms and up to %g ms of jitter each way.\n\n",
+            "%g kbit/s each, %g %% lost%s, round trip %g ms and up to %g ms of jitter each way.\n",
             scene->source, scene->material.recording->entity_count,
             scene->material.recording->rate_hz, demo_players_count(players), def->kbps,
-            100.0 * def->loss, def->rtt_ms, def->jitter_ms);
+            100.0 * def->loss, were_changed ? " at the end" : "", def->rtt_ms, def->jitter_ms);
+    fprintf(file, "%s\n",
+            were_changed ? "Budget or loss were changed on the way: the figures are of all of it.\n"
+                         : "");
 }
 
 static void print_row(FILE* file, const char* name, const char* unit, double classic,
@@ -121,7 +134,11 @@ bool demo_summary_print(const demo_players* players, FILE* file)
     print_head(players, file);
     if (figures[PH_WAY_CLASSIC].seconds > 0.0) {
         char sentence[DEMO_SENTENCE_MAX];
-        demo_summary_sentence(players, figures, false, sentence);
+        if (demo_players_were_changed(players)) {
+            say_all(players, figures, "With the same budgets", sentence);
+        } else {
+            demo_summary_sentence(players, figures, false, sentence);
+        }
         print_table(&figures[PH_WAY_CLASSIC], &figures[PH_WAY_PINHOLE], file);
         fprintf(file, "\n%s\n", sentence);
     } else {

@@ -192,11 +192,12 @@ void demo_web_page_forget(demo_web_page* page)
 
 // ---- what pages say
 
-static void change_scene(demo_web_page* page, const char* source, int entities)
+static void change_scene(demo_web_page* page, const char* name, int entities)
 {
     demo_stage* stage = page->web->def.stage;
     ph_fault fault = {0};
-    if (source != NULL && !demo_page_may_play(page->session, source)) {
+    const char* source = name != NULL ? demo_page_find_source(page->session, name) : NULL;
+    if (name != NULL && source == NULL) {
         ++page->web->counts.refused_messages;
         note(page, "There is no such source here: scenes, and recordings that the demo was started "
                    "with.");

@@ -12,6 +12,17 @@
 #include <stdio.h>
 #include <string.h>
 
+bool app_scene_moves(const char* source)
+{
+    return strcmp(source, APP_SCENE_PREFIX "still") != 0;
+}
+
+const char* app_source_name(const char* source)
+{
+    const char* slash = strrchr(source, '/');
+    return slash != NULL ? slash + 1 : source;
+}
+
 bool app_scene_check(const char* command, const char* source)
 {
     const size_t length = strlen(APP_SCENE_PREFIX);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What is printed for the name of a scene that does not exist.
+// What is said about the source of a command: a scene, or a recording.
 
 #ifndef PH_APP_SCENE_HELP_H
 #define PH_APP_SCENE_HELP_H
@@ -13,5 +13,12 @@
 // Whether the source of a command is no scene, or one that there is; else says on standard error
 // which ones there are, after the name of the command.
 bool app_scene_check(const char* command, const char* source);
+
+// False for the scene in which nothing moves: no entity of it can be a viewer.
+bool app_scene_moves(const char* source);
+
+// What others may read of a source: of a recording the name of its file, because folders are the
+// business of the machine it lies on. Points into source.
+const char* app_source_name(const char* source);
 
 #endif

@@ -180,7 +180,7 @@ static void note_burst(const sim_job* job, const ph_sim_def* def, const sim_tria
 static bool complain_run(const sim_job* job, const ph_fault* fault)
 {
     complain(job->options.source, fault);
-    if (strcmp(job->options.source, APP_SCENE_PREFIX "still") == 0) {
+    if (!app_scene_moves(job->options.source)) {
         fprintf(stderr, "In this scene nothing ever moves: it is for tests and benchmarks. Try "
                         "scene:wander.\n");
     }

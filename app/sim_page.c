@@ -5,6 +5,7 @@
 
 #include "sim_page.h"
 
+#include "scene_help.h"
 #include "web_assets.h"
 #include "web_page.h"
 
@@ -142,7 +143,7 @@ static void write_controls(const page_work* work, ph_json* json)
     ph_json_number(json, "loss", options->loss_pct);
     ph_json_number(json, "rtt", options->def.rtt_ms);
     ph_json_number(json, "jitter", options->def.jitter_ms);
-    ph_json_text(json, "source", options->source);
+    ph_json_text(json, "source", app_source_name(options->source));
     ph_json_integer(json, "entities", work->page->material->recording->entity_count);
     ph_json_integer(json, "viewer", work->captures[0].viewer);
     ph_json_bool(json, "snapshot", work->way_count == PH_WAY_COUNT);
@@ -156,7 +157,7 @@ static void write_scene(page_work* work)
     const ph_sim_capture* first = &work->captures[0];
     ph_feed_scene scene = {
         .scene = 1,
-        .source = options->source,
+        .source = app_source_name(options->source),
         .rate_hz = material->recording->rate_hz,
         .tick_us = first->tick_us,
         .schema = material->schema_text,

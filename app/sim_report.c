@@ -5,6 +5,7 @@
 
 #include "sim_report.h"
 
+#include "scene_help.h"
 #include "sim_figures.h"
 
 #include "kit/plot.h"
@@ -267,8 +268,7 @@ static ph_plot_series make_curve(const sim_report* report, int part, sim_curve* 
 static void describe_run(const sim_report* report, char* text, size_t size)
 {
     const sim_options* options = report->options;
-    const char* slash = strrchr(options->source, '/');
-    const char* name = slash != NULL ? slash + 1 : options->source;
+    const char* name = app_source_name(options->source);
     const double rtt_ms = options->def.rtt_ms;
     snprintf(text, size, "%.*s, %d viewers, round trips of %g to %g ms, %g %% lost",
              (int)strcspn(name, "."), name, report->trials[0].result.viewer_count, rtt_ms,

@@ -82,7 +82,7 @@ def check_recording():
 def check_mistakes():
     for arguments, code, hint in (
         (("no/such/file.csv",), 1, "no/such/file.csv: cannot open it"),
-        (("scene:still",), 1, "there is no viewer"),
+        (("scene:still",), 2, "in scene:still nothing ever moves"),
         (("scene:nowhere",), 2, "there is no scene 'nowhere'"),
         (("--rate", "0.5"), 2, "--rate takes 1 to 1000"),
         (("--seconds", "x"), 2, "--seconds takes a number"),
@@ -90,7 +90,7 @@ def check_mistakes():
         status, output, errors = run(*arguments, *SMALL)
         expect(status == code and hint in errors and not output, f"demo {arguments}: exit {status}, says {errors!r}")
     status, output, errors = run("--listen", "0.0.0.0", "--seconds", "1")
-    expect(status == 1 and ("--password" in errors or "libwebsockets" in errors) and not output,
+    expect(status == 2 and "--password" in errors and not output,
            f"a page for the whole network without a password: exit {status}, says {errors!r}")
 
 
@@ -276,6 +276,9 @@ def check_keys():
     terminal.wait_for(lambda screen: "paused" not in screen.text(), "that it goes on")
     terminal.press("\x03")
     terminal.end("Ctrl-C")
+    summary = terminal.screen.after
+    expect("10 kbit/s each, 20 % lost at the end, round trip" in summary and "were changed on the way" in summary
+           and "With the same budgets Pinhole shows" in summary, f"keys: of a changed run it says {summary!r}")
 
 
 def check_resize():

@@ -426,6 +426,7 @@ def check_page(recording, folder):
     ways = [way["name"] for way in scene["ways"]]
     expect(kinds[0] == 1 and ways == ["classic", "pinhole", "snapshot"], f"the scene is first, with all ways: {ways}")
     expect(scene["schema"] == result["pinhole"]["schema"] and scene["controls"]["kbps"] == 13, "the scene is that of the run")
+    expect(scene["source"] == scene["controls"]["source"] == recording.name, f"folders stay at home: {scene['source']}")
     expect(kinds.count(2) == 12 * RATE, "every tick of the truth is in it")
     check_times(frames)
     sums = check_traces(frames, ways)

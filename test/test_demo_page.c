@@ -632,15 +632,17 @@ static void only_scenes_and_given_recordings_may_be_played(void** state)
 {
     (void)state;
     fixture* f = create("scene:town", false);
-    assert_true(demo_page_may_play(f->page, "scene:wander"));
-    assert_true(demo_page_may_play(f->page, RECORDING));
+    assert_string_equal(demo_page_find_source(f->page, "scene:wander"), "scene:wander");
+    assert_string_equal(demo_page_find_source(f->page, "recording.csv"), RECORDING);
     assert_non_null(strstr(f->scene, "\"scene:wander\""));
-    assert_non_null(strstr(f->scene, RECORDING));
-    static const char* const WRONG[] = {"/etc/passwd",   "some/other.csv",        "scene:",
-                                        "scene:nowhere", ("./" RECORDING),        "wander",
-                                        "scene:town ",   "test/recordings/a.csv", ""};
+    assert_non_null(strstr(f->scene, "\"recording.csv\""));
+    assert_null(strstr(f->scene, RECORDING));
+    assert_null(strstr(f->scene, "scene:still"));
+    static const char* const WRONG[] = {
+        "/etc/passwd", "some/other.csv", "scene:",      "scene:nowhere",         RECORDING,
+        "scene:still", "wander",         "scene:town ", "test/recordings/a.csv", ""};
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; ++i) {
-        assert_false(demo_page_may_play(f->page, WRONG[i]));
+        assert_null(demo_page_find_source(f->page, WRONG[i]));
     }
     destroy(f);
 }
