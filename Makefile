@@ -36,7 +36,7 @@ check: ## before each commit: all unit tests in one build, layers, golden packet
 	@tools/need $(check_needs)
 	@tools/test --check
 
-test: ## all tests and checks in all builds, up to 10 minutes; the last line says how many
+test: ## all tests and checks in all builds, up to 20 minutes; the last line says how many
 	@tools/need $(test_needs)
 	@tools/need $(page_needs) || true
 	@tools/test
