@@ -14,7 +14,7 @@ import pathlib
 import sys
 
 import second_reader
-from second_reader import Refused
+from second_reader import Bits, Refused
 
 GOLDEN = pathlib.Path(__file__).resolve().parent / "golden" / "message" / "sections.txt"
 WINDOW = 32
@@ -25,23 +25,6 @@ MAP_BYTES_MAX = 128
 BLOCK_BYTES_MAX = 1 << 30
 UNRELIABLE_BYTES_MAX = 1000
 UNRELIABLE_MAX = 32
-
-
-class Bits:
-    def __init__(self, data):
-        self.value = int.from_bytes(data, "little")
-        self.size = 8 * len(data)
-        self.at = 0
-
-    def field(self, width):
-        if self.at + width > self.size:
-            raise Refused("cut off")
-        number = self.value >> self.at & (1 << width) - 1
-        self.at += width
-        return number
-
-    def data(self, count):
-        return bytes(self.field(8) for _ in range(count))
 
 
 def read_ack(bits):

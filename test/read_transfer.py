@@ -25,19 +25,7 @@ CLASSES = [["position", "health", "leader", "name"], ["position"]]
 NAME_BYTES_MAX = 12
 
 
-class Bits:
-    def __init__(self, data):
-        self.value = int.from_bytes(data, "little")
-        self.size = 8 * len(data)
-        self.at = 0
-
-    def field(self, width):
-        if self.at + width > self.size:
-            raise Refused("cut off")
-        number = self.value >> self.at & (1 << width) - 1
-        self.at += width
-        return number
-
+class BatchBits(second_reader.Bits):
     def signed(self):
         number = self.field(32)
         return number - (1 << 32) if number >> 31 else number
@@ -138,7 +126,7 @@ def read(data):
             raise Refused("area")
         header["area"] = [(x0, x1), (y0, y1)]
         said += f" x {x0}..{x1} y {y0}..{y1}"
-    bits = Bits(rest[need:])
+    bits = BatchBits(rest[need:])
     key = -1
     for _ in range(records):
         record, key = read_record(bits, header, key)

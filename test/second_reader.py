@@ -11,6 +11,25 @@ class Refused(Exception):
     """No end of ours writes this."""
 
 
+class Bits:
+    """Fields of a datagram, the lowest bit first. Fails where there are none left."""
+
+    def __init__(self, data):
+        self.value = int.from_bytes(data, "little")
+        self.size = 8 * len(data)
+        self.at = 0
+
+    def field(self, width):
+        if self.at + width > self.size:
+            raise Refused("cut off")
+        number = self.value >> self.at & (1 << width) - 1
+        self.at += width
+        return number
+
+    def data(self, count):
+        return bytes(self.field(8) for _ in range(count))
+
+
 def golden(path):
     """Lines "hex = what it says"; # begins a comment."""
     for line in path.read_text(encoding="ascii").splitlines():
