@@ -24,6 +24,8 @@ enum {
     HAVE_SIZE = HEAD_SIZE + 1 + 1 + 1,
     FLAG_GROUND = 1,
     FLAG_CONTINUES = 2,
+    SPARE_ASKS_MOVE = 1,
+    SPARE_RENEWS = 2,
     SLOTS_MIN = 2,
     TICK_US_MIN = 1000,
     TICK_US_MAX = 10000000,
@@ -69,7 +71,8 @@ size_t ph_admission_write(const ph_admission* admission, uint8_t bytes[PH_ADMISS
     case PH_ADMISSION_SPARE:
         PH_ASSERT(admission->size >= 1 && admission->size <= PH_ADMISSION_PART_MAX);
         *at++ = admission->number;
-        *at++ = admission->asks_move ? 1 : 0;
+        *at++ = (uint8_t)((admission->asks_move ? SPARE_ASKS_MOVE : 0) |
+                          (admission->renews ? SPARE_RENEWS : 0));
         at = ph_put_number(at, admission->spare_size, 2);
         at = ph_put_number(at, admission->offset, 2);
         at = ph_put_bytes(at, admission->bytes, admission->size);
@@ -179,13 +182,15 @@ static bool read_spare(const uint8_t* bytes, size_t size, ph_admission* it)
     }
     const uint8_t* at = bytes + HEAD_SIZE;
     it->number = at[0];
-    it->asks_move = at[1] == 1;
+    it->asks_move = (at[1] & SPARE_ASKS_MOVE) != 0;
+    it->renews = (at[1] & SPARE_RENEWS) != 0;
     it->spare_size = (uint16_t)ph_number_at(at + 2, 2);
     it->offset = (uint32_t)ph_number_at(at + 4, 2);
     it->bytes = bytes + SPARE_HEAD_SIZE;
     it->size = size - SPARE_HEAD_SIZE;
-    return it->number != 0 && at[1] <= 1 && it->spare_size <= PH_ADMISSION_SPARE_MAX &&
-           it->offset < it->spare_size && it->offset % PH_ADMISSION_PART_MAX == 0 &&
+    return it->number != 0 && at[1] <= (SPARE_ASKS_MOVE | SPARE_RENEWS) &&
+           it->spare_size <= PH_ADMISSION_SPARE_MAX && it->offset < it->spare_size &&
+           it->offset % PH_ADMISSION_PART_MAX == 0 &&
            it->size == ph_admission_part_size(it->spare_size, it->offset);
 }
 

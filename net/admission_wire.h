@@ -64,6 +64,7 @@ typedef struct ph_admission {
     uint32_t offset;        // ask, piece, spare
     uint8_t number;         // spare: which, 1 or more; have: the newest, 0: none
     bool asks_move;         // spare: use it at once
+    bool renews;            // spare: those before it are of no use any more
     uint16_t spare_size;    // spare: bytes of all of it, without the zeros at its end
     uint8_t parts;          // have: bit i says that part i of it has come
     uint8_t held;           // have: spares that can be used

@@ -492,6 +492,9 @@ static void go_on_with_the_rest(ph_host* host)
 
 void ph_host_send(ph_host* host, uint64_t until_us)
 {
+    if (host->def.recorder != NULL) {
+        (void)ph_recorder_tick(host->def.recorder); // counts what there is no room for
+    }
     host->chunk_count = (host->sessions.count + CHUNK - 1) / CHUNK;
     if (host->chunk_count == 0) {
         return;

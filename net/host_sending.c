@@ -212,17 +212,15 @@ void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_s
     if (now.turn->is_view_held) {
         return;
     }
-    if (now.turn->has_spare) {
-        ph_host_spares_send(host, client, now_us, batch);
-    }
-    const bool is_due = ph_host_session_is_due(host, client, now_us);
+    const bool is_paid = !now.turn->has_spare || ph_host_spares_send(host, client, now_us, batch);
+    const bool is_due = is_paid && ph_host_session_is_due(host, client, now_us);
     if (now.turn->has_messages) {
         send_blocks(&now, false);
     }
     if (is_due) {
         send(&now);
     }
-    if (now.turn->has_messages) {
+    if (now.turn->has_messages && is_paid) {
         send_message_alone(&now);
         // At a fixed rate, what comes in between two sends is the view's.
         send_blocks(&now, is_due || now.turn->period_us == 0);

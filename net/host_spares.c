@@ -15,9 +15,16 @@
 enum {
     SECOND_US = 1000000,
     RESEND_US = 300000,    // of a part
+    REST_US = 100000,      // behind each, in which the view has the budget
     GIVE_UP_US = 10000000, // then the client is none that takes spares
     ASK_AGAIN_US = 3000000,
 };
+
+typedef enum give_kind {
+    GIVE_MORE,    // beside those that it has
+    GIVE_RENEWED, // in place of them
+    GIVE_MOVE,    // to be used at once
+} give_kind;
 
 // ---- the table
 
@@ -128,7 +135,7 @@ static size_t size_without_zeros(const uint8_t token[PH_TOKEN_SIZE])
     return size;
 }
 
-void ph_host_spares_send(ph_host* host, int client, uint64_t now_us, ph_host_send_batch* batch)
+bool ph_host_spares_send(ph_host* host, int client, uint64_t now_us, ph_host_send_batch* batch)
 {
     ph_host_spare* it = &host->spares.by_client[client];
     for (int part = 0; it->token != NULL && part * PH_ADMISSION_PART_MAX < it->size; ++part) {
@@ -141,19 +148,22 @@ void ph_host_spares_send(ph_host* host, int client, uint64_t now_us, ph_host_sen
             .kind = PH_ADMISSION_SPARE,
             .number = it->number,
             .asks_move = it->asks_move,
+            .renews = it->renews,
             .spare_size = it->size,
             .offset = (uint32_t)offset,
             .bytes = it->token + offset,
             .size = ph_admission_part_size(it->size, offset),
         };
         if (!ph_host_session_say(host, client, now_us, &spare, batch)) {
-            return;
+            return now_us < it->rested_us;
         }
         it->sent_us[part] = now_us;
+        it->rested_us = now_us + REST_US;
     }
+    return true;
 }
 
-static ph_result give(ph_host* host, int client, const void* token, bool asks_move)
+static ph_result give(ph_host* host, int client, const void* token, give_kind kind)
 {
     ph_host_spares* spares = &host->spares;
     ph_host_spare* it = &spares->by_client[client];
@@ -168,7 +178,8 @@ static ph_result give(ph_host* host, int client, const void* token, bool asks_mo
     it->size = (uint16_t)size_without_zeros(it->token);
     it->number = (uint8_t)(it->number % UINT8_MAX + 1); // never 0
     it->parts = 0;
-    it->asks_move = asks_move;
+    it->asks_move = kind == GIVE_MOVE;
+    it->renews = kind == GIVE_RENEWED;
     it->given_us = ph_host_now_us(host);
     host->sessions.turns[client].has_spare = true;
     ++spares->given;
@@ -195,17 +206,39 @@ static ph_result check_spare(const ph_host* host, const ph_check* call, const vo
                          (unsigned long long)host->def.protocol_id);
 }
 
-ph_result ph_host_give_spare(ph_host* host, int client, const void* token, size_t size)
+static ph_result give_checked(ph_host* host, int client, const void* token, size_t size,
+                              give_kind kind, const char* function)
 {
     if (ph_host_sessions_find(&host->sessions, client) == NULL) {
         return PH_ERROR_STALE; // it may have left
     }
-    const ph_check call = ph_check_begin(host->def.on_error, host->def.on_error_context, __func__);
+    const ph_check call = ph_check_begin(host->def.on_error, host->def.on_error_context, function);
     const ph_result result = check_spare(host, &call, token, size);
     if (result != PH_OK) {
         return result;
     }
-    return give(host, client, token, false) == PH_OK ? PH_OK : ph_fail_memory(&call);
+    return give(host, client, token, kind) == PH_OK ? PH_OK : ph_fail_memory(&call);
+}
+
+ph_result ph_host_give_spare(ph_host* host, int client, const void* token, size_t size)
+{
+    return give_checked(host, client, token, size, GIVE_MORE, __func__);
+}
+
+ph_result ph_host_renew_spares(ph_host* host, int client, const void* token, size_t size)
+{
+    return give_checked(host, client, token, size, GIVE_RENEWED, __func__);
+}
+
+ph_result ph_host_send_on(ph_host* host, int client, const void* token, size_t size)
+{
+    return give_checked(host, client, token, size, GIVE_MOVE, __func__);
+}
+
+bool ph_host_is_giving_spare(const ph_host* host, int client)
+{
+    return ph_host_sessions_find(&host->sessions, client) != NULL &&
+           host->spares.by_client[client].token != NULL;
 }
 
 int ph_host_spare_count(const ph_host* host, int client)
@@ -233,7 +266,7 @@ static void ask_to_move(ph_host* host, int client, uint64_t now_us)
         ph_check_begin(host->def.on_error, host->def.on_error_context, "ph_host_empty");
     if (spares->give(spares->give_context, client, token) &&
         check_spare(host, &call, token, sizeof token) == PH_OK &&
-        give(host, client, token, true) == PH_OK) {
+        give(host, client, token, GIVE_MOVE) == PH_OK) {
         spares->by_client[client].asked_us = now_us;
     }
     sodium_memzero(token, sizeof token);
@@ -242,15 +275,17 @@ static void ask_to_move(ph_host* host, int client, uint64_t now_us)
 static bool may_be_asked(const ph_host* host, int client, uint64_t now_us)
 {
     const ph_host_spare* it = &host->spares.by_client[client];
+    // While a token is under way, another one would only begin anew with its first part.
     return host->admissions.by_client[client].state == PH_HOST_ADMISSION_JOINED &&
-           (it->asked_us == 0 || now_us >= it->asked_us + ASK_AGAIN_US);
+           (it->asked_us == 0 ||
+            (!(it->asks_move && it->token != NULL) && now_us >= it->asked_us + ASK_AGAIN_US));
 }
 
 // All of them in a second: the other host has a handshake with each.
 static void empty(ph_host* host, uint64_t now_us)
 {
     const ph_host_sessions* sessions = &host->sessions;
-    const int64_t share = (int64_t)sessions->capacity * host->def.tick_us / SECOND_US;
+    const int64_t share = (int64_t)sessions->count * host->def.tick_us / SECOND_US;
     int64_t left = share + 1;
     for (int i = 0; i < sessions->count && left > 0; ++i) {
         if (may_be_asked(host, sessions->active[i], now_us)) {
@@ -266,6 +301,7 @@ static void finish(ph_host* host, int client, uint64_t now_us)
     const bool is_taken = it->token != NULL && it->parts == ph_admission_all_parts(it->size);
     if (is_taken || it->token == NULL || now_us >= it->given_us + GIVE_UP_US) {
         host->spares.taken += is_taken;
+        it->asked_us = it->asks_move && it->token != NULL ? now_us : it->asked_us;
         release_token(&host->spares, it);
         host->sessions.turns[client].has_spare = false;
     }

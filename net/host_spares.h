@@ -24,10 +24,12 @@ typedef struct ph_host_spare {
     uint8_t parts;  // that the client has
     uint8_t held;   // as the client says
     bool asks_move;
+    bool renews;
     bool is_probed;
     uint64_t given_us;
     uint64_t asked_us; // when it was last asked to move; 0: never
     uint64_t sent_us[PH_ADMISSION_PARTS];
+    uint64_t rested_us; // from then on the next part is saved for
 } ph_host_spare;
 
 // {0} may be destroyed.
@@ -54,8 +56,9 @@ bool ph_host_spares_take(const ph_host* host, int client, const ph_admission* ad
 // To all that have asked since the last time, at once: a client that gets none believes that the host is dead.
 void ph_host_spares_answer(ph_host* host);
 
-// Parts that are due, as far as the budget pays for them.
-void ph_host_spares_send(ph_host* host, int client, uint64_t now_us, ph_host_send_batch* batch);
+// Parts that are due, as far as the budget pays for them. @return Whether the view may have what is left: a view that
+// takes all of a thin budget in each turn would leave none for a part, for ever.
+bool ph_host_spares_send(ph_host* host, int client, uint64_t now_us, ph_host_send_batch* batch);
 
 // Releases what has arrived, and asks clients to go while the host is emptied.
 void ph_host_spares_tick(ph_host* host, uint64_t now_us);

@@ -29,8 +29,9 @@ enum {
     SOON_US = 30000,   // on top of a round trip: an answer to the first one is here by then, mostly
     ANSWER_US = 60000, // the same: now the answer to the last one counts as missing
     UNKNOWN_RTT_US = 100000,
-    ATTEMPT_US = 1000000, // for a server that does not answer, when there is another spare
-    WELCOME_US = 4000000, // for a server that lets us in and does not welcome us
+    ATTEMPT_US = 1000000,       // for a server that does not answer, when there is another spare
+    ATTEMPT_ASKED_US = 2000000, // the same; the one that has sent us on serves us, and asks again
+    WELCOME_US = 4000000,       // for a server that lets us in and does not welcome us
     // From its welcome to its first packet; longer while the one before goes on.
     VIEW_US = 200000,
     VIEW_ASKED_US = 1000000,
@@ -69,6 +70,7 @@ static bool begin(ph_peer* peer, int spare, bool is_asked)
 {
     uint8_t token[PH_TOKEN_SIZE];
     memcpy(token, peer->spares.all[spare].token, sizeof token);
+    peer->move.order = peer->spares.all[spare].order;
     ph_peer_spares_drop(peer, spare); // each is used once, whatever comes of it
     ph_peer_move* move = &peer->move;
     move->is_under_way = true;
@@ -332,6 +334,9 @@ static void go_on_connecting(ph_peer* peer, ph_net_client_state state)
     } else if (is_request && !move->is_asked && peer->now_us >= move->begun_us + ATTEMPT_US &&
                ph_peer_spares_next(peer) >= 0) {
         fail(peer);
+    } else if (is_request && move->is_asked && !move->is_link_dead &&
+               peer->now_us >= move->begun_us + ATTEMPT_ASKED_US) {
+        fail(peer);
     }
 }
 
@@ -345,7 +350,10 @@ static void go_on(ph_peer* peer)
     } else if (state != PH_NET_CLIENT_CONNECTED) {
         go_on_connecting(peer, state);
     } else {
-        move->joining_us = move->joining_us != 0 ? move->joining_us : peer->now_us;
+        if (move->joining_us == 0) {
+            move->joining_us = peer->now_us;
+            ph_peer_spares_drop_before(peer, move->order); // it has us now, by a newer one
+        }
         if (peer->now_us >= move->joining_us + WELCOME_US) {
             fail(peer);
         } else if (move->welcome.kind == 0) {

@@ -35,14 +35,13 @@ int ph_peer_spare_count(const ph_peer* peer)
     return count;
 }
 
-// The newest: of that server it was last heard that it is alive.
+// In the order in which they were given: a sim takes each that is used for newer than those that were used before.
 int ph_peer_spares_next(const ph_peer* peer)
 {
     int next = -1;
     for (int i = 0; i < PH_PEER_SPARES_MAX; ++i) {
         const ph_peer_spare* spare = &peer->spares.all[i];
-        if (is_good(peer, spare) &&
-            (next < 0 || spare->since_us > peer->spares.all[next].since_us)) {
+        if (is_good(peer, spare) && (next < 0 || spare->order < peer->spares.all[next].order)) {
             next = i;
         }
     }
@@ -53,6 +52,15 @@ void ph_peer_spares_drop(ph_peer* peer, int spare)
 {
     sodium_memzero(&peer->spares.all[spare], sizeof peer->spares.all[spare]);
     peer->spares.haves_due = HAVES;
+}
+
+void ph_peer_spares_drop_before(ph_peer* peer, uint32_t order)
+{
+    for (int i = 0; i < PH_PEER_SPARES_MAX; ++i) {
+        if (peer->spares.all[i].is_there && peer->spares.all[i].order < order) {
+            ph_peer_spares_drop(peer, i);
+        }
+    }
 }
 
 // This is where it is now: the server before may have given more than one.
@@ -80,7 +88,7 @@ static int place_for(const ph_peer* peer, const ph_address* server)
         if (all[i].is_there && ph_address_is_equal(&all[i].server, server)) {
             return i;
         }
-        if (all[place].is_there && (!all[i].is_there || all[i].since_us < all[place].since_us)) {
+        if (all[place].is_there && (!all[i].is_there || all[i].order < all[place].order)) {
             place = i;
         }
     }
@@ -95,7 +103,7 @@ static int keep(ph_peer* peer, const ph_token* read, const void* token)
     const uint64_t life_us =
         life_s < UINT64_MAX / SECOND_US / 2 ? life_s * SECOND_US : UINT64_MAX / 2;
     spare->is_there = true;
-    spare->since_us = peer->now_us;
+    spare->order = ++peer->spares.given;
     spare->until_us = peer->now_us + life_us;
     spare->server = read->addresses[0];
     memcpy(spare->token, token, PH_TOKEN_SIZE);
@@ -131,7 +139,7 @@ ph_result ph_peer_add_spare(ph_peer* peer, const void* token, size_t size)
 // ---- those that come
 
 // All parts are there. @return False when they are no token for a server of this game.
-static bool finish(ph_peer* peer, bool asks_move)
+static bool finish(ph_peer* peer, const ph_admission* last)
 {
     ph_token read;
     const bool is_token =
@@ -139,7 +147,10 @@ static bool finish(ph_peer* peer, bool asks_move)
         read.protocol_id == peer->link->protocol_id;
     if (is_token) {
         const int place = keep(peer, &read, peer->spares.coming.token);
-        peer->move.wanted = asks_move ? place : peer->move.wanted;
+        peer->move.wanted = last->asks_move ? place : peer->move.wanted;
+        if (last->renews) {
+            ph_peer_spares_drop_before(peer, peer->spares.all[place].order);
+        }
     }
     ph_token_wipe(&read);
     sodium_memzero(peer->spares.coming.token, sizeof peer->spares.coming.token);
@@ -169,7 +180,7 @@ bool ph_peer_spares_take(ph_peer* peer, const ph_admission* spare)
     }
     memcpy(coming->token + spare->offset, spare->bytes, spare->size);
     coming->parts |= part;
-    return coming->parts != all || finish(peer, spare->asks_move);
+    return coming->parts != all || finish(peer, spare);
 }
 
 // ---- time

@@ -56,7 +56,7 @@ typedef struct ph_peer_link {
 
 typedef struct ph_peer_spare {
     bool is_there;
-    uint64_t since_us; // that it is there
+    uint32_t order;    // in which they were given
     uint64_t until_us; // that it is good; as netcode has it, by its lifetime
     ph_address server; // the first of the token
     uint8_t token[PH_TOKEN_SIZE];
@@ -73,7 +73,8 @@ typedef struct ph_peer_coming {
 typedef struct ph_peer_spares {
     ph_peer_spare all[PH_PEER_SPARES_MAX];
     ph_peer_coming coming;
-    int haves_due; // how often the server is still to be told how many there are
+    uint32_t given; // so far
+    int haves_due;  // how often the server is still to be told how many there are
     uint64_t have_us;
 } ph_peer_spares;
 
@@ -83,6 +84,7 @@ typedef struct ph_peer_move {
     bool is_under_way;
     bool is_asked;     // by the server, which goes on until then; else by suspicion
     bool is_link_dead; // the present server is known to have given us up
+    uint32_t order;    // of the spare
     uint64_t begun_us;
     uint64_t joined_us;   // when the last join was sent; 0: none was
     uint64_t joining_us;  // when the secure connection came about; 0: it has not
@@ -242,6 +244,8 @@ int ph_peer_spares_next(const ph_peer* peer);
 
 // Wiped, and the server is told.
 void ph_peer_spares_drop(ph_peer* peer, int spare);
+// Those that were given before this one.
+void ph_peer_spares_drop_before(ph_peer* peer, uint32_t order);
 void ph_peer_spares_drop_for(ph_peer* peer, const ph_address* server);
 void ph_peer_spares_reset(ph_peer* peer);
 

@@ -101,13 +101,13 @@ def read_refusal(fields):
 
 def read_spare(fields):
     number = fields.within(1, 1, 255)
-    move = fields.within(1, 0, 1)
+    flags = fields.within(1, 0, 3)
     size = fields.within(2, 1, 2048)
     offset = fields.within(2, 0, size - 1)
     part = fields.data
     if offset % 256 or len(part) != min(256, size - offset):
         raise Refused("no part of a spare")
-    return f"spare {number} move {move} size {size} offset {offset} bytes {part.hex()}"
+    return f"spare {number} move {flags & 1} renews {flags >> 1} size {size} offset {offset} bytes {part.hex()}"
 
 
 def read_have(fields):

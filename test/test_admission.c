@@ -100,6 +100,13 @@ static const ph_admission payloads[] = {
     {.kind = PH_ADMISSION_HAVE},
     {.kind = PH_ADMISSION_PROBE},
     {.kind = PH_ADMISSION_ANSWER},
+    {.kind = PH_ADMISSION_SPARE, // 21
+     .number = 2,
+     .renews = true,
+     .spare_size = 1155,
+     .offset = 1024,
+     .bytes = part,
+     .size = 131},
 };
 
 enum { PAYLOADS = sizeof payloads / sizeof payloads[0] };
@@ -132,8 +139,8 @@ static int describe(const ph_admission* it, char* text)
         length = sprintf(text, "refusal %u bytes %s", it->code, it->size == 0 ? "-" : "");
         return length + golden_add_hex(text + length, it->bytes, it->size);
     case PH_ADMISSION_SPARE:
-        length = sprintf(text, "spare %u move %d size %u offset %u bytes ", it->number,
-                         it->asks_move, it->spare_size, it->offset);
+        length = sprintf(text, "spare %u move %d renews %d size %u offset %u bytes ", it->number,
+                         it->asks_move, it->renews, it->spare_size, it->offset);
         return length + golden_add_hex(text + length, it->bytes, it->size);
     case PH_ADMISSION_HAVE:
         return sprintf(text, "have %u parts %02x held %u", it->number, it->parts, it->held);
@@ -254,7 +261,8 @@ static const spoiling spoilings[] = {
     SPOIL(10, 6, "\xC3", false),             // cut off
     SPOIL(14, 2, "\x00", false),             // number
     SPOIL(14, 3, "\x01", true),              // flags
-    SPOIL(14, 3, "\x02", false),             //
+    SPOIL(14, 3, "\x03", true),              //
+    SPOIL(14, 3, "\x04", false),             //
     SPOIL(14, 4, "\x84\x04", false),         // size of the last part
     SPOIL(14, 4, "\x82\x04", false),         //
     SPOIL(14, 6, "\x01\x04", false),         // offset

@@ -598,6 +598,29 @@ static void classic_sends_five_times_a_second(void** state)
     teardown(&s);
 }
 
+static void a_host_records_its_world_without_clients_too(void** state)
+{
+    (void)state;
+    stage s;
+    setup(&s, 0);
+    ph_recorder_def recorder = ph_recorder_def_default();
+    recorder.world = s.world;
+    ph_host_def def = ph_host_def_default();
+    def.world = s.world;
+    def.is_insecure_dev = true;
+    ph_host* host;
+    assert_int_equal(ph_recorder_create(&recorder, &def.recorder), PH_OK);
+    assert_int_equal(ph_host_open(&def, &host), PH_OK);
+    for (int i = 0; i < 3; ++i) {
+        ph_world_tick(s.world);
+        ph_host_send(host, UINT64_MAX);
+    }
+    assert_int_equal(ph_recorder_get_stats(def.recorder).ticks, 3);
+    ph_host_close(host);
+    ph_recorder_destroy(def.recorder);
+    teardown(&s);
+}
+
 static void a_client_that_is_not_admitted_is_shown_nothing(void** state)
 {
     (void)state;
@@ -864,6 +887,7 @@ int main(void)
         cmocka_unit_test(a_burst_is_part_of_the_budget),
         cmocka_unit_test(a_burst_outlives_a_change_of_the_rate),
         cmocka_unit_test(classic_sends_five_times_a_second),
+        cmocka_unit_test(a_host_records_its_world_without_clients_too),
         cmocka_unit_test(a_client_that_is_not_admitted_is_shown_nothing),
         cmocka_unit_test(a_client_that_is_disconnected_hears_of_it),
         cmocka_unit_test(threads_take_what_a_crowd_says),

@@ -113,10 +113,9 @@ static void the_next_spare_is_tried(void** state)
     move_stage_connect_all(s, 0);
     for (int i = 0; i < 2; ++i) {
         uint8_t token[PH_TOKEN_SIZE];
-        move_stage_token(s, 1, i, true, token);
+        move_stage_token(s, 2, i, true, token); // there is none
         assert_int_equal(ph_peer_add_spare(s->players[i].peer, token, sizeof token), PH_OK);
-        move_stage_run(s, 100);
-        move_stage_token(s, 2, i, true, token); // there is none, and it is the newest
+        move_stage_token(s, 1, i, true, token);
         assert_int_equal(ph_peer_add_spare(s->players[i].peer, token, sizeof token), PH_OK);
         assert_int_equal(ph_peer_spare_count(s->players[i].peer), 2);
     }
@@ -126,6 +125,33 @@ static void the_next_spare_is_tried(void** state)
     move_stage_run(s, 4000);
     expect_all_at(s, 1);
     assert_int_equal(ph_peer_get_stats(s->players[0].peer).failed_moves, 1);
+    move_stage_settle(s);
+    move_stage_teardown(s);
+}
+
+// A host that has heard that others have died gives new ones in place of all.
+static void renewed_spares_take_the_place_of_all(void** state)
+{
+    (void)state;
+    move_stage* s = move_stage_setup(3, 1);
+    s->gives_spares = false;
+    move_stage_connect_all(s, 0);
+    ph_host* host = s->hosts[0].host;
+    ph_peer* peer = s->players[0].peer;
+    const int client = s->players[0].sim.client;
+    uint8_t token[PH_TOKEN_SIZE];
+    move_stage_token(s, 2, 0, true, token);
+    assert_int_equal(ph_peer_add_spare(peer, token, sizeof token), PH_OK);
+    move_stage_token(s, 1, 0, true, token);
+    assert_int_equal(ph_host_renew_spares(host, client, token, sizeof token), PH_OK);
+    assert_true(ph_host_is_giving_spare(host, client));
+    move_stage_run(s, 1000);
+    assert_false(ph_host_is_giving_spare(host, client));
+    assert_int_equal(ph_peer_spare_count(peer), 1);
+    move_stage_kill(s, 0);
+    move_stage_run(s, 2500);
+    expect_all_at(s, 1);
+    assert_int_equal(ph_peer_get_stats(peer).failed_moves, 0);
     move_stage_settle(s);
     move_stage_teardown(s);
 }
@@ -346,6 +372,26 @@ static void who_did_not_get_away_is_sent_again(void** state)
     move_stage_teardown(s);
 }
 
+// On a thin link a token takes longer than the host waits before it asks again: it must not begin anew for ever.
+static void a_slow_token_arrives(void** state)
+{
+    (void)state;
+    move_stage* s = move_stage_setup(4, 2);
+    s->gives_spares = false;
+    s->posts = false;
+    move_stage_connect_all(s, 0);
+    for (int i = 0; i < 2; ++i) {
+        assert_int_equal(ph_host_set_budget(s->hosts[0].host, s->players[i].sim.client, 2600, 0),
+                         PH_OK);
+    }
+    move_stage_empty(s, 0, 1);
+    move_stage_run(s, 3000);
+    assert_int_equal(move_stage_count(s, 0), 2);
+    move_stage_run(s, 9000);
+    expect_all_at(s, 1);
+    move_stage_teardown(s);
+}
+
 // Asked again while it was on its way, it does not go twice.
 static void two_spares_for_one_server_are_one_move(void** state)
 {
@@ -517,6 +563,7 @@ int main(void)
         cmocka_unit_test(hosts_may_die_in_turns),
         cmocka_unit_test(without_a_spare_it_ends_as_ever),
         cmocka_unit_test(the_next_spare_is_tried),
+        cmocka_unit_test(renewed_spares_take_the_place_of_all),
         cmocka_unit_test(when_all_spares_fail_the_end_says_why),
         cmocka_unit_test(messages_begin_anew_where_nothing_was_handed_over),
         cmocka_unit_test(unreliable_messages_go_on),
@@ -527,6 +574,7 @@ int main(void)
         cmocka_unit_test(a_frozen_player_comes_back),
         cmocka_unit_test(an_emptied_host_is_not_missed),
         cmocka_unit_test(who_did_not_get_away_is_sent_again),
+        cmocka_unit_test(a_slow_token_arrives),
         cmocka_unit_test(two_spares_for_one_server_are_one_move),
         cmocka_unit_test(a_player_that_is_disconnected_does_not_come_back),
         cmocka_unit_test(wrong_spares_are_refused),

@@ -47,6 +47,7 @@
 #include <pinhole/net/netcode_token.h>
 #include <pinhole/net/pool.h>
 #include <pinhole/net/socket.h>
+#include <pinhole/recorder.h>
 #include <pinhole/stats.h>
 #include <pinhole/viewer.h>
 
@@ -107,6 +108,9 @@ typedef struct ph_host_def {
     bool is_rate_fixed;
     /// The threads that work; outlives the host. NULL (the default): the caller's thread alone.
     ph_pool* pool;
+    /// Of the world: ph_host_send() calls ph_recorder_tick(), also while no client is there. The game drains it. Outlives
+    /// the host. NULL (the default): nothing is recorded.
+    ph_recorder* recorder;
     /// NULL (the default): the game asks ph_host_messages().
     ph_host_on_messages_fn* on_messages;
     void* on_messages_context;
@@ -224,6 +228,16 @@ PH_API int ph_host_bits_per_second(const ph_host* host, int client);
 /// one of another protocol); PH_ERROR_MEMORY.
 PH_API ph_result ph_host_give_spare(ph_host* host, int client, const void* token, size_t size);
 
+/// The same, and when the client has it, it forgets all spares that it had: for one of their hosts has died or was
+/// started anew.
+PH_API ph_result ph_host_renew_spares(ph_host* host, int client, const void* token, size_t size);
+
+/// The same as ph_host_give_spare(), and the client is asked to go there at once, as by ph_host_empty().
+PH_API ph_result ph_host_send_on(ph_host* host, int client, const void* token, size_t size);
+
+/// Whether one is still under way, which another one would replace.
+PH_API bool ph_host_is_giving_spare(const ph_host* host, int client);
+
 /// How many spares a client has, as it last said, and with one that is under way. 0: it has none, has not said so yet, or
 /// is none that has any.
 PH_API int ph_host_spare_count(const ph_host* host, int client);
@@ -249,9 +263,9 @@ typedef struct ph_host_stats {
     uint64_t over_budget_datagrams; ///< of these; 0, unless something is wrong
     uint64_t new_acks;
     uint64_t refused_payloads; ///< that no client of ours sends
-    uint64_t given_spares;     ///< by ph_host_give_spare() and ph_host_empty()
+    uint64_t given_spares;     ///< by ph_host_give_spare(), ph_host_renew_spares() and ph_host_empty()
     uint64_t taken_spares;     ///< of these: the client has all of it
-    uint64_t acked_probes;  ///< of clients for which nothing had come for a while
+    uint64_t acked_probes;     ///< of clients for which nothing had come for a while
     uint64_t refused_clients
         [PH_REFUSAL_COUNT]; ///< that have gone, by ph_refusal, whichever end refused; NONE stays 0
     ph_net_server_stats net;

@@ -170,6 +170,23 @@ class host : public owner<ph_host>
         return ph_host_give_spare(get(), client, token, size);
     }
 
+    /// ph_host_renew_spares(): the same, in place of those that it has.
+    [[nodiscard]] ph_result renew_spares(int client, const void* token, std::size_t size) noexcept
+    {
+        return ph_host_renew_spares(get(), client, token, size);
+    }
+
+    /// ph_host_send_on(): a token for another host, where the client is to go at once.
+    [[nodiscard]] ph_result send_on(int client, const void* token, std::size_t size) noexcept
+    {
+        return ph_host_send_on(get(), client, token, size);
+    }
+
+    bool is_giving_spare(int client) const noexcept
+    {
+        return ph_host_is_giving_spare(get(), client);
+    }
+
     int spare_count(int client) const noexcept
     {
         return ph_host_spare_count(get(), client);

@@ -246,8 +246,9 @@ PH_API uint32_t ph_peer_processed_input(const ph_peer* peer);
 // ---- other servers (docs/moving.md)
 
 /// Keeps a token for another server of the same game, copied, to go there by itself when the present one dies or asks
-/// it to: from ph_peer_connect() on, until the connection ends or another one begins. Each is used once. One for the
-/// same server as another spare, and one too many, takes the place of the oldest.
+/// it to: from ph_peer_connect() on, until the connection ends or another one begins. Each is used once, in the order in
+/// which they were given. One for the same server as another spare takes its place, one too many that of the oldest;
+/// both are then the newest.
 ///
 /// What a game sees of a move: nothing but PH_PEER_MOVED. What is in view stays in view and moves on; an entity that
 /// both servers show keeps its id and pointer, and is UPDATED where its values differ; others come and go as
