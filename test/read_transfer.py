@@ -25,11 +25,11 @@ CLASSES = [["position", "health", "leader", "name"], ["position"]]
 NAME_BYTES_MAX = 12
 
 
-class BatchBits(second_reader.Bits):
-    def signed(self):
-        number = self.field(32)
-        return number - (1 << 32) if number >> 31 else number
+EVERYWHERE = -(1 << 31)
+OWN = 33
 
+
+class BatchBits(second_reader.Bits):
     def varint(self, width):
         number = 0
         for place in range(10):
@@ -45,10 +45,39 @@ class BatchBits(second_reader.Bits):
             raise Refused("too large")
         return number
 
+
+class BatchBytes:
+    def __init__(self, data):
+        self.data = data
+        self.at = 0
+
+    def take(self, size):
+        if self.at + size > len(self.data):
+            raise Refused("too short")
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def number(self, size):
+        return int.from_bytes(self.take(size), "little")
+
+    def shortest(self, size, least):
+        number = self.number(size)
+        if size != max(least, (number.bit_length() + 7) // 8):
+            raise Refused("a byte too many")
+        return number
+
+    def signed(self):
+        return int.from_bytes(self.take(4), "little", signed=True)
+
     def end(self):
-        left = self.size - self.at
-        if left >= 8 or self.field(left):
+        if self.at != len(self.data):
             raise Refused("something is left")
+
+
+def channels_of(seen_by, flags):
+    if flags & 2 or seen_by == 0:
+        return [OWN]
+    return [0] if seen_by == 0xFFFFFFFF else [1 + bit for bit in range(32) if seen_by >> bit & 1]
 
 
 def read_value(bits, name):
@@ -71,67 +100,108 @@ def read_value(bits, name):
         raise Refused("a name that is not UTF-8") from reason
 
 
-def read_record(bits, header, last_key):
-    kind = bits.field(2)
-    if kind > 2:
-        raise Refused("no such kind")
-    key, incarnation, epoch = bits.varint(64), bits.varint(32), bits.varint(32)
-    said = f"; {('removed', 'changed', 'state')[kind]} {key} incarnation {incarnation} epoch {epoch}"
-    if header["whole"] and (kind != 2 or not header["first"] <= key <= header["last"] or key <= last_key):
+def read_values(data, names, mask):
+    """Bits up to the next whole byte."""
+    bits = BatchBits(data.data[data.at:])
+    said = "".join(read_value(bits, name) for i, name in enumerate(names) if mask >> i & 1)
+    if bits.field(-bits.at % 8):
+        raise Refused("padding that is not 0")
+    data.take(bits.at // 8)
+    return said
+
+
+def read_place(data, header):
+    place = [data.signed() for _ in range(3)]
+    if header["area"] and any(not lo <= at <= hi for at, (lo, hi) in zip(place, header["area"])):
+        raise Refused("outside of the area")
+    return " at {} {} {}".format(*place)
+
+
+def read_record(data, header, last_key):
+    head = data.number(2)
+    kind = head & 3
+    has_position, has_values = head >> 2 & 1, head >> 3 & 1
+    if head >> 12 or head >> 9 & 7 > 4 or (kind == 2) != bool(has_position or has_values):
+        raise Refused("a head that cannot be")
+    key = data.shortest((head >> 4 & 7) + 1, 1)
+    incarnation = data.shortest((head >> 7 & 3) + 1, 1)
+    epoch = data.shortest(head >> 9 & 7, 0)
+    said = f"; {('removed', 'left', 'changed', 'state')[kind]} {key} incarnation {incarnation} epoch {epoch}"
+    if header["whole"] and (kind != 3 or not header["first"] <= key <= header["last"] or key <= last_key):
         raise Refused("out of place in a whole export")
-    if kind == 0:
+    if kind == 1 and not header["cell"]:
+        raise Refused("left without a cell")
+    if kind < 2:
         return said, key
-    number = bits.field(1)
+    number = data.number(1)
+    if number >= len(CLASSES):
+        raise Refused("no such class")
     names = CLASSES[number]
     said += f" class {number}"
-    mask, has_position = (1 << len(names)) - 1 & ~(1 << POSITION), 1
-    if kind == 2:
-        said += f" seen {bits.field(32):08x} flags {bits.field(2)}"
-    else:
-        mask, has_position = bits.field(len(names)), bits.field(1)
-        if mask >> POSITION & 1 or not (mask or has_position):
-            raise Refused("a mask that cannot be")
+    every = (1 << len(names)) - 1 & ~(1 << POSITION)
+    if kind == 3:
+        seen_by, flags = data.number(4), data.number(1)
+        said += f" seen {seen_by:08x} flags {flags}"
+        if flags > 3:
+            raise Refused("flags")
+        if header["cell"] and (header["channel"] not in channels_of(seen_by, flags) or
+                               (flags & 1) != (header["cell"] == (EVERYWHERE, EVERYWHERE))):
+            raise Refused("not of this cell and channel")
+        return said + read_place(data, header) + read_values(data, names, every), key
     if has_position:
-        place = [bits.signed() for _ in range(3)]
-        if header["area"] and any(not lo <= at <= hi for at, (lo, hi) in zip(place, header["area"])):
-            raise Refused("outside of the area")
-        said += " at {} {} {}".format(*place)
-    return said + "".join(read_value(bits, name) for i, name in enumerate(names) if mask >> i & 1), key
+        said += read_place(data, header)
+    if has_values:
+        mask = data.number((len(names) + 7) // 8)
+        if not mask or mask & ~every:
+            raise Refused("a mask that cannot be")
+        said += read_values(data, names, mask)
+    return said, key
 
 
-def read(data):
+def read_cell(data, header):
+    x, y, side, channel = data.signed(), data.signed(), data.signed(), data.number(1)
+    if not 16000 <= side <= 16000000 or channel > OWN:
+        raise Refused("no such cell")
+    header["cell"], header["channel"] = (x, y), channel
+    if (x, y) != (EVERYWHERE, EVERYWHERE):
+        least, greatest = -(1 << 31) // side, ((1 << 31) - 1) // side
+        if not (least <= x <= greatest and least <= y <= greatest):
+            raise Refused("no positions in it")
+        header["area"] = [(at * side, at * side + side - 1) for at in (x, y)]
+    return f" cell {x} {y} of {side} channel {channel}"
+
+
+def read(raw):
     """What a batch says, as text."""
-    if not 20 <= len(data) <= BATCH_BYTES_MAX:
+    if not 20 <= len(raw) <= BATCH_BYTES_MAX:
         raise Refused("size")
-    version, flags, records, owner, tick, fingerprint = struct.unpack("<BBHIIQ", data[:20])
-    if version != 1 or flags > 3:
+    data = BatchBytes(raw)
+    version, flags, records, owner, stamp, fingerprint = struct.unpack("<BBHIIQ", data.take(20))
+    if version != 2 or flags > 7 or flags & 6 == 6:
         raise Refused("format")
-    header = {"whole": flags & 1, "area": None}
-    rest = data[20:]
-    need = 16 * (flags & 1) + 16 * (flags >> 1)
-    if len(rest) < need:
-        raise Refused("size")
+    header = {"whole": flags & 1, "area": None, "cell": None}
     if fingerprint != FINGERPRINT:
         raise Refused("another schema")
-    said = (f"{'whole' if flags & 1 else 'changes'} owner {owner} tick {tick} fingerprint {fingerprint:016x} "
+    said = (f"{'whole' if flags & 1 else 'changes'} owner {owner} stamp {stamp} fingerprint {fingerprint:016x} "
             f"records {records}")
+    if flags & 4:
+        said += read_cell(data, header)
     if flags & 1:
-        header["first"], header["last"] = struct.unpack("<QQ", rest[:16])
+        header["first"], header["last"] = data.number(8), data.number(8)
         if header["first"] > header["last"]:
             raise Refused("keys")
         said += f" keys {header['first']}..{header['last']}"
     if flags & 2:
-        x0, x1, y0, y1 = struct.unpack("<iiii", rest[need - 16:need])
+        x0, x1, y0, y1 = (data.signed() for _ in range(4))
         if x0 > x1 or y0 > y1:
             raise Refused("area")
         header["area"] = [(x0, x1), (y0, y1)]
         said += f" x {x0}..{x1} y {y0}..{y1}"
-    bits = BatchBits(rest[need:])
     key = -1
     for _ in range(records):
-        record, key = read_record(bits, header, key)
+        record, key = read_record(data, header, key)
         said += record
-    bits.end()
+    data.end()
     return said
 
 

@@ -81,12 +81,13 @@ static void go_on(golden* g)
 
 // ---- as text
 
-static int describe_record(const ph_transfer_record* record, char* text)
+static int describe_record(const ph_transfer_record* record, const ph_transfer_values* values,
+                           char* text)
 {
-    static const char* const KINDS[] = {"removed", "changed", "state"};
+    static const char* const KINDS[] = {"removed", "left", "changed", "state"};
     int length = sprintf(text, "; %s %llu incarnation %u epoch %u", KINDS[record->kind],
                          (unsigned long long)record->key, record->incarnation, record->epoch);
-    if (record->kind == PH_TRANSFER_REMOVED) {
+    if (record->kind < PH_TRANSFER_CHANGED) {
         return length;
     }
     length += sprintf(text + length, " class %d", record->class_index);
@@ -98,9 +99,9 @@ static int describe_record(const ph_transfer_record* record, char* text)
                           record->position_mm[1], record->position_mm[2]);
     }
     if ((record->mask >> HEALTH & 1) != 0) {
-        length += sprintf(text + length, " health %u", record->words[HEALTH][0]);
+        length += sprintf(text + length, " health %u", values->words[HEALTH][0]);
     }
-    const ph_transfer_target* leader = &record->targets[LEADER];
+    const ph_transfer_target* leader = &values->targets[LEADER];
     if ((record->mask >> LEADER & 1) != 0 && leader->is_named) {
         length += sprintf(text + length, " leader %llu incarnation %u",
                           (unsigned long long)leader->key, leader->incarnation);
@@ -108,17 +109,21 @@ static int describe_record(const ph_transfer_record* record, char* text)
         length += sprintf(text + length, " leader none");
     }
     if ((record->mask >> NAME & 1) != 0) {
-        length += sprintf(text + length, " name '%.*s'", record->texts[NAME].length,
-                          (const char*)record->texts[NAME].bytes);
+        length += sprintf(text + length, " name '%.*s'", values->texts[NAME].length,
+                          (const char*)values->texts[NAME].bytes);
     }
     return length;
 }
 
 static int describe_header(const ph_batch_header* header, char* text)
 {
-    int length = sprintf(text, "%s owner %u tick %u fingerprint %016llx records %d",
-                         header->is_whole ? "whole" : "changes", header->owner, header->tick,
+    int length = sprintf(text, "%s owner %u stamp %u fingerprint %016llx records %d",
+                         header->is_whole ? "whole" : "changes", header->owner, header->stamp,
                          (unsigned long long)header->fingerprint, header->record_count);
+    if (header->has_cell) {
+        length += sprintf(text + length, " cell %d %d of %d channel %d", header->cell.x,
+                          header->cell.y, header->cell_mm, header->channel);
+    }
     if (header->is_whole) {
         length += sprintf(text + length, " keys %llu..%llu", (unsigned long long)header->first_key,
                           (unsigned long long)header->last_key);
@@ -140,15 +145,66 @@ static void add_batch(void* context, const void* bytes, size_t size)
     g->length += sprintf(g->text + g->length, " = ");
     g->length += describe_header(&header, g->text + g->length);
     const size_t header_size = ph_batch_header_size(&header);
-    ph_bit_reader reader =
-        ph_bit_reader_make((const uint8_t*)bytes + header_size, size - header_size);
+    ph_transfer_reader reader = {.bytes = (const uint8_t*)bytes + header_size,
+                                 .size = size - header_size,
+                                 .schema = g->schema};
     for (int i = 0; i < header.record_count; ++i) {
-        static ph_transfer_record record;
-        assert_true(ph_transfer_read(&reader, g->schema, &record));
-        g->length += describe_record(&record, g->text + g->length);
+        static ph_transfer_values values;
+        ph_transfer_record record;
+        assert_true(ph_transfer_read(&reader, &record, &refusal));
+        assert_true(record.mask == 0 ||
+                    ph_transfer_read_values(&reader, &record, &values, &refusal));
+        g->length += describe_record(&record, &values, g->text + g->length);
     }
-    assert_int_equal(ph_bit_reader_finish(&reader), PH_OK);
+    assert_int_equal(reader.at, reader.size);
     g->length += sprintf(g->text + g->length, "\n");
+}
+
+static void add_cell_batch(void* context, const ph_cell_batch* batch)
+{
+    add_batch(context, batch->bytes, batch->size);
+}
+
+static void export_one(golden* g, ph_exporter* exporter, uint64_t key)
+{
+    uint8_t bytes[PH_EXPORT_BATCH_BYTES_MIN];
+    const size_t size =
+        ph_exporter_entity(exporter, ph_world_find(g->world, key), 70, bytes, sizeof bytes);
+    assert_true(size > 0);
+    add_batch(g, bytes, size);
+}
+
+// Cells of 16 m: one walks from one to the next, one is hidden, one is seen everywhere, one is removed.
+static void export_cells(golden* g)
+{
+    ph_exporter_def def = ph_exporter_def_default();
+    def.world = g->world;
+    def.cell_mm = PH_CELL_MM_MIN;
+    def.as_owner = 3;
+    ph_exporter* exporter;
+    assert_int_equal(ph_exporter_create(&def, &exporter), PH_OK);
+    spawn(g, 1, 9, 0, 0);
+    assert_int_equal(ph_exporter_changes(exporter, 66, add_cell_batch, g), PH_OK);
+    ph_world_tick(g->world);
+    set_health(g, 300, 7);
+    assert_int_equal(ph_world_move(g->world, ph_world_find(g->world, 1), 17000, -2000, 0), PH_OK);
+    assert_int_equal(
+        ph_world_set_visibility(g->world, ph_world_find(g->world, 300), UINT32_MAX, true, false),
+        PH_OK);
+    assert_int_equal(ph_world_despawn(g->world, ph_world_find(g->world, 9)), PH_OK);
+    ph_world_tick(g->world);
+    assert_int_equal(ph_exporter_changes(exporter, 67, add_cell_batch, g), PH_OK);
+    assert_int_equal(ph_world_move(g->world, ph_world_find(g->world, 1), 17001, -2000, 0), PH_OK);
+    ph_world_tick(g->world);
+    assert_int_equal(ph_exporter_changes(exporter, 68, add_cell_batch, g), PH_OK);
+    assert_int_equal(
+        ph_exporter_cell(exporter, PH_CELL_EVERYWHERE, PH_CHANNEL_PUBLIC, 69, add_cell_batch, g),
+        PH_OK);
+    assert_int_equal(ph_exporter_cell(exporter, (ph_cell){1, -1}, 1, 69, add_cell_batch, g), PH_OK);
+    assert_int_equal(
+        ph_exporter_cell(exporter, (ph_cell){0, 0}, PH_CHANNEL_OWN, 69, add_cell_batch, g), PH_OK);
+    export_one(g, exporter, 300);
+    ph_exporter_destroy(exporter);
 }
 
 static void batches_are_written_as_ever(void** state)
@@ -174,6 +230,7 @@ static void batches_are_written_as_ever(void** state)
     since.since_tick = 1;
     assert_int_equal(ph_world_export(g.world, &since, add_batch, &g), PH_OK);
     assert_int_equal(ph_world_export(g.world, &changes, add_batch, &g), PH_OK);
+    export_cells(&g);
     golden_expect_file(path, text, g.length);
     ph_world_destroy(g.world);
     ph_schema_destroy(g.schema);

@@ -94,6 +94,7 @@ typedef struct ph_vision_stats {
 /// How a world is doing: what there is now, and counts since its creation.
 typedef struct ph_world_stats {
     int entity_count;
+    uint64_t spawned_entities; ///< so many there ever were
     int viewer_count;
     uint64_t ticks;
     /// Values of ph_world_set_struct() and ph_world_set_property() that were outside of their range

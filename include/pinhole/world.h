@@ -149,8 +149,16 @@ PH_API ph_result ph_world_despawn(ph_world* world, ph_entity_id entity);
 /// Whether the id is that of an entity of this world that was not despawned. {0} is not.
 PH_API bool ph_world_is_alive(const ph_world* world, ph_entity_id entity);
 
+/// What a spawn would need to make this entity again: class, key, position as it was set, and visibility as it is now, in
+/// which a seen_by of 0 means its own viewer only. @return PH_OK, or PH_ERROR_STALE with *spawn all zero.
+PH_API ph_result ph_world_describe(const ph_world* world, ph_entity_id entity, ph_spawn* spawn);
+
 /// Entities alive now.
 PH_API int ph_world_entity_count(const ph_world* world);
+
+/// One of the entities alive now, i = 0..ph_world_entity_count()-1, else {0}. To go over all of them: which i an
+/// entity has changes with any spawn and despawn.
+PH_API ph_entity_id ph_world_live_entity(const ph_world* world, int i);
 
 /// The entity with this key, or {0}.
 PH_API ph_entity_id ph_world_find(const ph_world* world, uint64_t key);

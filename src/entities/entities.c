@@ -102,7 +102,11 @@ static void copy_entities(ph_entities* to, const ph_entities* from)
 
 ph_result ph_entities_create(ph_entities* entities, const ph_allocator* allocator, int capacity)
 {
-    *entities = (ph_entities){.allocator = *allocator, .far_mm = INT64_MAX};
+    *entities = (ph_entities){
+        .allocator = *allocator,
+        .lately = {.allocator = *allocator, .seed = ENTITY_KEY_SEED},
+        .far_mm = INT64_MAX,
+    };
     ph_result result = ph_id_pool_create(&entities->ids, allocator, capacity);
     if (result == PH_OK) {
         result = ph_hash_map_create(&entities->by_key, allocator, capacity, ENTITY_KEY_SEED);
@@ -121,6 +125,7 @@ void ph_entities_destroy(ph_entities* entities)
     ph_release_array(&entities->allocator, entities->block, room_of(entities->capacity),
                      BYTES_PER_ENTITY);
     ph_hash_map_destroy(&entities->by_key);
+    ph_hash_map_destroy(&entities->lately);
     ph_id_pool_destroy(&entities->ids);
     *entities = (ph_entities){0};
 }
@@ -132,7 +137,8 @@ ph_result ph_entities_reserve(ph_entities* entities, int capacity)
     }
     // The pool may end up with more room than the arrays, which decide: see ph_entities_is_full().
     if (ph_id_pool_reserve(&entities->ids, capacity) != PH_OK ||
-        ph_hash_map_reserve(&entities->by_key, capacity) != PH_OK) {
+        ph_hash_map_reserve(&entities->by_key, capacity) != PH_OK ||
+        ph_hash_map_reserve(&entities->lately, capacity) != PH_OK) {
         return PH_ERROR_MEMORY;
     }
     void* block = ph_allocate_array(&entities->allocator, room_of(capacity), BYTES_PER_ENTITY);
@@ -192,6 +198,32 @@ static void note_arrival(ph_entities* entities, ph_entity_index index)
     }
 }
 
+// ---- incarnations
+
+// Another one than all before it that had the key.
+static uint32_t next_incarnation(const ph_entities* entities, uint64_t key)
+{
+    const uint32_t first = entities->spawn_clock << PH_RESPAWN_BITS;
+    uint32_t last;
+    if (ph_hash_map_try_find(&entities->lately, key, &last) &&
+        last - first < UINT32_C(1) << PH_RESPAWN_BITS) {
+        return last + 1;
+    }
+    return first;
+}
+
+// There is room for all entities. Where more are removed, because they come and go within a tick or a world is never
+// ticked, the clock goes on instead: all later incarnations are others.
+static void remember_incarnation(ph_entities* entities, ph_entity_index index)
+{
+    ph_hash_map* lately = &entities->lately;
+    if (lately->count == lately->limit) {
+        ++entities->spawn_clock;
+        ph_hash_map_clear(lately);
+    }
+    ph_hash_map_insert(lately, entities->key[index], entities->incarnation[index]);
+}
+
 ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcomer)
 {
     PH_ASSERT(!ph_entities_is_full(entities));
@@ -201,7 +233,7 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
     const bool is_named = ph_hash_map_insert(&entities->by_key, newcomer->key, index);
     PH_ASSERT(is_named);
     (void)is_named;
-    entities->incarnation[index] = (uint32_t)entities->next_spawn_order;
+    entities->incarnation[index] = next_incarnation(entities, newcomer->key);
     entities->spawn_order[index] = entities->next_spawn_order++;
     entities->key[index] = newcomer->key;
     entities->changes[index] = 0;
@@ -231,6 +263,7 @@ void ph_entities_remove(ph_entities* entities, ph_entity_index index, bool is_to
     PH_ASSERT(entities->spawn_order[index] != NO_ENTITY_ORDER);
 
     ph_hash_map_remove(&entities->by_key, entities->key[index]);
+    remember_incarnation(entities, index);
     const uint32_t place = entities->live_place[index];
     const ph_entity_index last = entities->live[--entities->live_count];
     entities->live[place] = last;
@@ -284,6 +317,10 @@ void ph_entities_wake(ph_entities* entities)
         entities->has_arrived[entities->arrived[i]] = 0;
     }
     entities->arrived_count = 0;
+    ++entities->spawn_clock;
+    if (entities->lately.count > 0) {
+        ph_hash_map_clear(&entities->lately);
+    }
 }
 
 // Cheaper than asking which have changed: some bytes an entity, at the speed of memory.

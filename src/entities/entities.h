@@ -29,6 +29,8 @@
 #define PH_MILEAGE_MOVE_MAX (UINT32_C(1) << 20)
 // The first part of a way that there is not, until the next tick.
 #define PH_NO_DISPLACEMENT INT32_MIN
+// Incarnations ascend by so many bits a tick: as often a key may be given anew in it.
+#define PH_RESPAWN_BITS 6
 // For so many ticks changes are remembered: viewers look at them when they are sent to.
 #define PH_RECENT_TICKS 4
 
@@ -45,10 +47,10 @@ typedef struct ph_whereabouts {
     bool has_jumped;        // since the last tick
     // For exports, which ask of all; by the count of ticks when it happened.
     uint32_t placed_tick;  // the position changed, be it by a millimetre
-    uint32_t renewed_tick; // it was spawned, its visibility or ownership was set
+    uint32_t renewed_tick; // it was spawned or despawned, its visibility or ownership was set
     uint32_t owner;
     uint32_t epoch;
-    uint32_t imported_tick; // of the other world, whose state this is; 0 where there is none
+    uint32_t imported_stamp; // of the batch whose state this is; 0 where there is none
 } ph_whereabouts;
 
 _Static_assert(sizeof(ph_whereabouts) == 64, "one in a cache line");
@@ -66,8 +68,9 @@ typedef struct ph_entities {
     int32_t* was_mm;          // three each: where it was at the last tick
     int32_t* displacement_mm; // three each: from the tick before to that one; none after a jump, or
                               // from where it may have been hidden
-    uint32_t* incarnation;    // which of those that had this key, for exports and imports
-    uint32_t* live_place;     // where live[] names it
+    uint32_t* incarnation; // which of those that had this key, for exports and imports: spawn_clock
+                           // and how often the key was given in it
+    uint32_t* live_place;  // where live[] names it
     ph_entity_index* live;
     ph_entity_index* resting; // despawned, but their indices are not given out before the next tick
     ph_entity_index*
@@ -89,7 +92,11 @@ typedef struct ph_entities {
     ph_id_pool ids;
     ph_hash_map by_key; // key -> index
     uint64_t next_spawn_order;
-    int64_t far_mm; // longer moves may take it into views at once; INT64_MAX unless it is set
+    // What an incarnation is made of depends on nothing but when its key was given, and how often: a
+    // counter of all spawns would tell importers of entities that they may not know of.
+    ph_hash_map lately;   // key -> incarnation, of those removed since the last tick
+    uint32_t spawn_clock; // ticks, and how often `lately` was full
+    int64_t far_mm;       // longer moves may take it into views at once; INT64_MAX unless it is set
     ph_stride_rule stride_rule; // of jumps
     bool is_far_a_jump;         // the game's own rule instead
     ph_allocator allocator;

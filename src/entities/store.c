@@ -126,7 +126,6 @@ ph_result ph_store_create(ph_store* store, const ph_store_def* def, const ph_all
         .allocator = *allocator,
     };
     ph_growths_fill(store->growths, def->tick_us);
-    ph_told_costs_fill(&store->told_costs);
     ph_normals_fill(&store->normals, def->tick_us);
     if (ph_entities_create(&store->entities, allocator, def->entity_capacity) != PH_OK ||
         create_tables(store, def->entity_capacity) != PH_OK ||
@@ -134,6 +133,7 @@ ph_result ph_store_create(ph_store* store, const ph_store_def* def, const ph_all
         ph_store_destroy(store);
         return PH_ERROR_MEMORY;
     }
+    ph_told_costs_fill(&store->told_costs, &store->class_info.layouts.models);
     store->entities.stride_rule = ph_stride_rule_make(def->tick_us);
     store->entities.is_far_a_jump = def->jump_mm != 0;
     store->entities.far_mm =

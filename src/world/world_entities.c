@@ -63,7 +63,7 @@ ph_result ph_world_despawn(ph_world* world, ph_entity_id entity)
     if (index == PH_ENTITY_NONE) {
         return ph_world_fail_entity(world, __func__, entity);
     }
-    const ph_whereabouts* at = &entities->whereabouts[index];
+    ph_whereabouts* at = &entities->whereabouts[index];
     const ph_removal removal = {
         .key = entities->key[index],
         .tick = world->store.tick,
@@ -72,6 +72,7 @@ ph_result ph_world_despawn(ph_world* world, ph_entity_id entity)
         .place_mm = {at->position_mm[0], at->position_mm[1]},
     };
     ph_removals_note(&world->removals, &removal);
+    at->renewed_tick = world->store.tick; // exporters need not ask whether it is alive
     ph_table_give_back_row(&world->store.tables[entities->class_index[index]], at->row);
     // Without viewers nothing refers to an index, and a world that is never ticked may go on for
     // ever.
@@ -88,6 +89,13 @@ bool ph_world_is_alive(const ph_world* world, ph_entity_id entity)
 int ph_world_entity_count(const ph_world* world)
 {
     return world->store.entities.live_count;
+}
+
+ph_entity_id ph_world_live_entity(const ph_world* world, int i)
+{
+    const ph_entities* entities = &world->store.entities;
+    return i >= 0 && i < entities->live_count ? ph_entities_id(entities, entities->live[i])
+                                              : (ph_entity_id){0};
 }
 
 ph_entity_id ph_world_find(const ph_world* world, uint64_t key)
@@ -115,6 +123,26 @@ ph_result ph_world_identify(const ph_world* world, ph_entity_id entity, uint64_t
     return PH_OK;
 }
 
+ph_result ph_world_describe(const ph_world* world, ph_entity_id entity, ph_spawn* spawn)
+{
+    const ph_entities* entities = &world->store.entities;
+    const ph_entity_index index = ph_entities_find(entities, entity);
+    *spawn = (ph_spawn){0};
+    if (index == PH_ENTITY_NONE) {
+        return ph_world_fail_entity(world, __func__, entity);
+    }
+    const int32_t* position_mm = entities->whereabouts[index].position_mm;
+    *spawn = (ph_spawn){
+        .class_index = entities->class_index[index],
+        .key = entities->key[index],
+        .position_mm = {position_mm[0], position_mm[1], position_mm[2]},
+        .seen_by = entities->seen_by[index],
+        .is_always_visible = (entities->flags[index] & PH_SEEN_ALWAYS) != 0,
+        .is_never_visible = (entities->flags[index] & PH_SEEN_NEVER) != 0,
+    };
+    return PH_OK;
+}
+
 ph_result ph_world_set_visibility(ph_world* world, ph_entity_id entity, uint32_t seen_by,
                                   bool is_always_visible, bool is_never_visible)
 {
@@ -138,7 +166,7 @@ ph_result ph_world_set_ownership(ph_world* world, ph_entity_id entity, ph_owners
     ph_whereabouts* at = &world->store.entities.whereabouts[index];
     at->owner = ownership.owner;
     at->epoch = ownership.epoch;
-    at->imported_tick = 0;
+    at->imported_stamp = 0;
     at->renewed_tick = world->store.tick;
     return PH_OK;
 }
@@ -310,6 +338,17 @@ void ph_world_store_value(ph_world* world, ph_entity_index index, int property, 
         .table = &world->store.tables[entities->class_index[index]],
     };
     entities->changes[index] |= store(world, at, property, words, text);
+}
+
+void ph_world_store_position(ph_world* world, ph_entity_index index, const int32_t position_mm[3])
+{
+    ph_entities* entities = &world->store.entities;
+    const placed at = {
+        .index = index,
+        .row = entities->whereabouts[index].row,
+        .table = &world->store.tables[entities->class_index[index]],
+    };
+    entities->changes[index] |= store_position(world, at, position_mm, false);
 }
 
 // One bound property of the game's struct. What is refused is reported and counted, and keeps the value

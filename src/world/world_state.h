@@ -86,6 +86,9 @@ ph_result ph_world_make_much_room(ph_world* world, const int* counts);
 void ph_world_store_value(ph_world* world, ph_entity_index index, int property, uint32_t* words,
                           const ph_text* text);
 
+// The same for the position, as ph_world_move() does after its checks.
+void ph_world_store_position(ph_world* world, ph_entity_index index, const int32_t position_mm[3]);
+
 // The index of a live viewer. @return False for a stale id.
 bool ph_world_try_viewer(const ph_world* world, ph_viewer_id viewer, uint32_t* index);
 

@@ -279,6 +279,7 @@ ph_world_stats ph_world_get_stats(const ph_world* world)
 {
     ph_world_stats stats = {
         .entity_count = ph_world_entity_count(world),
+        .spawned_entities = world->store.entities.next_spawn_order,
         .ticks = world->store.tick,
         .clamped_values = world->clamped_values,
         .refused_values = world->refused_values,
@@ -301,6 +302,14 @@ void ph_viewer_use_universal_codes(ph_world* world, ph_viewer_id viewer)
     uint32_t index;
     if (ph_world_try_viewer(world, viewer, &index)) {
         world->viewers.viewers[index].sender->is_universal = true;
+    }
+}
+
+void ph_viewer_count_symbols(ph_world* world, ph_viewer_id viewer, ph_pinhole_counts* counts)
+{
+    uint32_t index;
+    if (ph_world_try_viewer(world, viewer, &index)) {
+        world->viewers.viewers[index].sender->counts = counts;
     }
 }
 
