@@ -51,7 +51,7 @@ bool ph_csv_next_line(ph_csv* csv)
     return false;
 }
 
-bool ph_csv_next_cell(ph_csv* csv, ph_cell* cell)
+bool ph_csv_next_cell(ph_csv* csv, ph_csv_cell* cell)
 {
     if (csv->at == NULL) {
         return false;
@@ -61,7 +61,7 @@ bool ph_csv_next_cell(ph_csv* csv, ph_cell* cell)
     while (end < csv->line_end && *end != ',') {
         ++end;
     }
-    *cell = (ph_cell){
+    *cell = (ph_csv_cell){
         .text = csv->at,
         .length = (int)(end - csv->at),
         .column = (int)(csv->at - csv->begin) + 1,
@@ -75,7 +75,7 @@ int ph_csv_end_column(const ph_csv* csv)
     return (int)(csv->line_end - csv->begin) + 1;
 }
 
-bool ph_cell_is(const ph_cell* cell, const char* word)
+bool ph_csv_cell_is(const ph_csv_cell* cell, const char* word)
 {
     return strlen(word) == (size_t)cell->length &&
            memcmp(cell->text, word, (size_t)cell->length) == 0;
@@ -88,7 +88,7 @@ static bool is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-bool ph_cell_read_number(const ph_cell* cell, ph_cell_number* number)
+bool ph_csv_cell_read_number(const ph_csv_cell* cell, ph_csv_cell_number* number)
 {
     const char* at = cell->text;
     const char* end = cell->text + cell->length;
@@ -124,7 +124,7 @@ bool ph_cell_read_number(const ph_cell* cell, ph_cell_number* number)
     return true;
 }
 
-double ph_cell_number_value(ph_cell_number number)
+double ph_cell_number_value(ph_csv_cell_number number)
 {
     static const double POWERS[DIGITS_MAX + 1] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                                   1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
@@ -135,9 +135,9 @@ double ph_cell_number_value(ph_cell_number number)
 
 // ---- messages
 
-ph_cell_text ph_cell_quote(const ph_cell* cell)
+ph_csv_cell_text ph_csv_cell_quote(const ph_csv_cell* cell)
 {
-    ph_cell_text quoted = {{0}};
+    ph_csv_cell_text quoted = {{0}};
     const int length = cell->length < QUOTED_MAX ? cell->length : QUOTED_MAX;
     for (int i = 0; i < length; ++i) {
         const char byte = cell->text[i];

@@ -62,6 +62,7 @@ typedef struct ph_recording {
     // What there is to stand on, and how altitudes are best written; zero in files.
     ph_ground ground;
     ph_altitude altitude;
+    char note[240]; // what is missing in it, as the end of a sentence; empty: nothing
 } ph_recording;
 
 void ph_recording_destroy(ph_recording* recording); // NULL is allowed

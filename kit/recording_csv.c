@@ -9,6 +9,7 @@
 #include "kit/csv.h"
 #include "kit/file_text.h"
 #include "kit/jump_marks.h"
+#include "kit/recording_replay.h"
 #include "kit/rows.h"
 
 #include <limits.h>
@@ -61,15 +62,15 @@ typedef struct line_row {
 
 // ---- comments and the rate
 
-static bool read_rate(reading* in, const ph_cell* cell)
+static bool read_rate(reading* in, const ph_csv_cell* cell)
 {
-    ph_cell_number number;
-    const bool is_number = ph_cell_read_number(cell, &number);
+    ph_csv_cell_number number;
+    const bool is_number = ph_csv_cell_read_number(cell, &number);
     const double rate_hz = is_number ? ph_cell_number_value(number) : 0.0;
     if (!(rate_hz >= 1.0 && rate_hz <= PH_RECORDING_RATE_MAX)) {
         return ph_fault_set(in->fault, in->csv.line, cell->column,
                             "the rate must be a number from 1 to %d, such as 23.976, found '%s'",
-                            PH_RECORDING_RATE_MAX, ph_cell_quote(cell).text);
+                            PH_RECORDING_RATE_MAX, ph_csv_cell_quote(cell).text);
     }
     in->rate_hz = rate_hz;
     return true;
@@ -100,7 +101,7 @@ static bool read_comment(reading* in)
     if (number == at + length && number < end) {
         return true; // "# rated by many"
     }
-    const ph_cell cell = {
+    const ph_csv_cell cell = {
         .text = number,
         .length = (int)(end - number),
         .column = (int)(number - in->csv.begin) + 1,
@@ -110,7 +111,7 @@ static bool read_comment(reading* in)
 
 // ---- names of the columns
 
-static bool is_name(const ph_cell* cell)
+static bool is_name(const ph_csv_cell* cell)
 {
     for (int i = 0; i < cell->length; ++i) {
         const char byte = cell->text[i];
@@ -123,33 +124,33 @@ static bool is_name(const ph_cell* cell)
     return cell->length >= 1 && cell->length <= PH_SCHEMA_NAME_MAX;
 }
 
-static int role_of(const reading* in, const ph_cell* cell)
+static int role_of(const reading* in, const ph_csv_cell* cell)
 {
     for (int r = 0; r < EXTRA; ++r) {
-        if (ph_cell_is(cell, POSE[r])) {
+        if (ph_csv_cell_is(cell, POSE[r])) {
             return r;
         }
     }
     return in->def->is_pose_only ? LEFT_OUT : EXTRA + in->extra_count;
 }
 
-static bool check_name(const reading* in, const ph_cell* cell)
+static bool check_name(const reading* in, const ph_csv_cell* cell)
 {
-    const ph_cell_text quoted = ph_cell_quote(cell);
+    const ph_csv_cell_text quoted = ph_csv_cell_quote(cell);
     if (!is_name(cell)) {
         return ph_fault_set(in->fault, in->csv.line, cell->column,
                             "a column is named by 1..%d letters, digits and _, no digit first, "
                             "found '%s'",
                             PH_SCHEMA_NAME_MAX, quoted.text);
     }
-    const bool is_place = ph_cell_is(cell, "position");
-    if (is_place || ph_cell_is(cell, "heading")) {
+    const bool is_place = ph_csv_cell_is(cell, "position");
+    if (is_place || ph_csv_cell_is(cell, "heading")) {
         return ph_fault_set(in->fault, in->csv.line, cell->column,
                             "a column cannot be named %s: every entity has that already, from %s",
                             quoted.text, is_place ? "x_mm, y_mm and z_mm" : "heading_deg");
     }
     for (int f = 0; f < in->field_count; ++f) {
-        if (ph_cell_is(cell, in->name[f])) {
+        if (ph_csv_cell_is(cell, in->name[f])) {
             return ph_fault_set(in->fault, in->csv.line, cell->column,
                                 "there are two columns named %s", quoted.text);
         }
@@ -161,7 +162,7 @@ static bool check_name(const reading* in, const ph_cell* cell)
     return true;
 }
 
-static void add_field(reading* in, const ph_cell* cell)
+static void add_field(reading* in, const ph_csv_cell* cell)
 {
     const int field = in->field_count++;
     memcpy(in->name[field], cell->text, (size_t)cell->length);
@@ -200,7 +201,7 @@ static bool check_needed(const reading* in)
 
 static bool read_names(reading* in)
 {
-    ph_cell cell;
+    ph_csv_cell cell;
     while (ph_csv_next_cell(&in->csv, &cell)) {
         if (!check_name(in, &cell)) {
             return false;
@@ -212,16 +213,16 @@ static bool read_names(reading* in)
 
 // ---- cells
 
-static bool refuse_cell(const reading* in, const ph_cell* cell, int field, const char* expected)
+static bool refuse_cell(const reading* in, const ph_csv_cell* cell, int field, const char* expected)
 {
     return ph_fault_set(in->fault, in->csv.line, cell->column, "%s: expected %s, found '%s'",
-                        in->name[field], expected, ph_cell_quote(cell).text);
+                        in->name[field], expected, ph_csv_cell_quote(cell).text);
 }
 
-static bool read_whole(const ph_cell* cell, int64_t low, int64_t high, int64_t* value)
+static bool read_whole(const ph_csv_cell* cell, int64_t low, int64_t high, int64_t* value)
 {
-    ph_cell_number number;
-    if (!ph_cell_read_number(cell, &number) || number.decimals != 0 || number.digits < low ||
+    ph_csv_cell_number number;
+    if (!ph_csv_cell_read_number(cell, &number) || number.decimals != 0 || number.digits < low ||
         number.digits > high) {
         return false;
     }
@@ -229,10 +230,10 @@ static bool read_whole(const ph_cell* cell, int64_t low, int64_t high, int64_t* 
     return true;
 }
 
-static bool read_heading(const ph_cell* cell, float* heading_deg)
+static bool read_heading(const ph_csv_cell* cell, float* heading_deg)
 {
-    ph_cell_number number;
-    if (!ph_cell_read_number(cell, &number)) {
+    ph_csv_cell_number number;
+    if (!ph_csv_cell_read_number(cell, &number)) {
         return false;
     }
     // Games write -180..180 and 360, too: one direction, one number.
@@ -243,7 +244,7 @@ static bool read_heading(const ph_cell* cell, float* heading_deg)
     return true;
 }
 
-static bool read_pose_cell(const reading* in, const ph_cell* cell, int field, line_row* line)
+static bool read_pose_cell(const reading* in, const ph_csv_cell* cell, int field, line_row* line)
 {
     int64_t value;
     switch (in->role[field]) {
@@ -280,7 +281,7 @@ static bool read_pose_cell(const reading* in, const ph_cell* cell, int field, li
     }
 }
 
-static bool read_extra_cell(reading* in, const ph_cell* cell, int field, line_row* line)
+static bool read_extra_cell(reading* in, const ph_csv_cell* cell, int field, line_row* line)
 {
     const int extra = in->role[field] - EXTRA;
     const char* expected;
@@ -319,7 +320,7 @@ static bool check_order(const reading* in, const line_row* line)
 
 static bool read_cells(reading* in, line_row* line)
 {
-    ph_cell cell;
+    ph_csv_cell cell;
     for (int f = 0; f < in->field_count; ++f) {
         if (!ph_csv_next_cell(&in->csv, &cell)) {
             return ph_fault_set(in->fault, in->csv.line, ph_csv_end_column(&in->csv),
@@ -463,7 +464,9 @@ ph_recording* ph_recording_load(const char* path, const ph_recording_def* def, p
     if (!ph_file_text_load(path, &text, fault)) {
         return NULL;
     }
-    ph_recording* made = ph_recording_parse(text.bytes, text.length, def, fault);
+    ph_recording* made = ph_recording_replay_suits(text.bytes, text.length)
+                             ? ph_recording_replay_parse(text.bytes, text.length, def, fault)
+                             : ph_recording_parse(text.bytes, text.length, def, fault);
     ph_file_text_unload(&text);
     return made;
 }

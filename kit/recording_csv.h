@@ -37,6 +37,7 @@ typedef struct ph_recording_def {
     bool is_pose_only; // leaves the extra columns out
 } ph_recording_def;
 
+// Also what ph_recorder has written (kit/recording_replay.h), packed by gzip or not.
 // @return NULL with *fault filled: what is wrong, in which line and column.
 ph_recording* ph_recording_load(const char* path, const ph_recording_def* def, ph_fault* fault);
 

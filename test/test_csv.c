@@ -12,22 +12,22 @@ static ph_csv csv_of(const char* text)
     return ph_csv_make(text, strlen(text));
 }
 
-static ph_cell cell_of(const char* text)
+static ph_csv_cell cell_of(const char* text)
 {
-    return (ph_cell){.text = text, .length = (int)strlen(text), .column = 1};
+    return (ph_csv_cell){.text = text, .length = (int)strlen(text), .column = 1};
 }
 
 static void assert_cell(ph_csv* csv, const char* text, int column)
 {
-    ph_cell cell;
+    ph_csv_cell cell;
     assert_true(ph_csv_next_cell(csv, &cell));
-    assert_true(ph_cell_is(&cell, text));
+    assert_true(ph_csv_cell_is(&cell, text));
     assert_int_equal(cell.column, column);
 }
 
 static void assert_end_of_line(ph_csv* csv)
 {
-    ph_cell cell;
+    ph_csv_cell cell;
     assert_false(ph_csv_next_cell(csv, &cell));
     assert_false(ph_csv_next_cell(csv, &cell));
 }
@@ -100,9 +100,9 @@ static void an_empty_text_has_no_line(void** state)
 
 static void assert_number(const char* text, int64_t digits, int decimals, double value)
 {
-    const ph_cell cell = cell_of(text);
-    ph_cell_number number;
-    assert_true(ph_cell_read_number(&cell, &number));
+    const ph_csv_cell cell = cell_of(text);
+    ph_csv_cell_number number;
+    assert_true(ph_csv_cell_read_number(&cell, &number));
     assert_int_equal(number.digits, digits);
     assert_int_equal(number.decimals, decimals);
     assert_true(ph_cell_number_value(number) == value);
@@ -147,9 +147,9 @@ static void what_is_no_number_is_refused(void** state)
                                  "--1",
                                  "1000000000000000"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
-        const ph_cell cell = cell_of(wrong[i]);
-        ph_cell_number number = {.digits = 77};
-        assert_false(ph_cell_read_number(&cell, &number));
+        const ph_csv_cell cell = cell_of(wrong[i]);
+        ph_csv_cell_number number = {.digits = 77};
+        assert_false(ph_csv_cell_read_number(&cell, &number));
         assert_int_equal(number.digits, 77);
     }
 }
@@ -157,10 +157,10 @@ static void what_is_no_number_is_refused(void** state)
 static void a_quoted_cell_is_short_and_printable(void** state)
 {
     (void)state;
-    const ph_cell odd = {.text = "a\0\x7F\xC3z", .length = 5};
-    assert_string_equal(ph_cell_quote(&odd).text, "a???z");
-    const ph_cell longer = cell_of("abcdefghijklmnopqrstuvwxyz");
-    assert_string_equal(ph_cell_quote(&longer).text, "abcdefghijklmnopqrstuvwx...");
+    const ph_csv_cell odd = {.text = "a\0\x7F\xC3z", .length = 5};
+    assert_string_equal(ph_csv_cell_quote(&odd).text, "a???z");
+    const ph_csv_cell longer = cell_of("abcdefghijklmnopqrstuvwxyz");
+    assert_string_equal(ph_csv_cell_quote(&longer).text, "abcdefghijklmnopqrstuvwx...");
 }
 
 int main(void)

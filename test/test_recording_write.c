@@ -1,0 +1,305 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Recordings written by `pinhole convert` and read again: every cell is the same, and what cannot be read is said.
+
+#include "support/test_support.h"
+
+#include "kit/file_text.h"
+#include "kit/recording_csv.h"
+#include "kit/recording_replay.h"
+#include "kit/recording_write.h"
+#include "kit/scene_recording.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MAX = 1 << 22 };
+
+typedef struct written_file {
+    char* bytes;
+    size_t size;
+    size_t limit; // writing fails beyond
+} written_file;
+
+static bool write_file(void* context, const void* bytes, size_t size)
+{
+    written_file* to = context;
+    if (to->size + size > to->limit) {
+        return false;
+    }
+    memcpy(to->bytes + to->size, bytes, size);
+    to->size += size;
+    return true;
+}
+
+static written_file make_file(void)
+{
+    written_file made = {.bytes = malloc(FILE_MAX), .limit = FILE_MAX};
+    assert_non_null(made.bytes);
+    return made;
+}
+
+static ph_recording* parse_text(const char* text)
+{
+    const ph_recording_def def = {0};
+    ph_fault fault = {0};
+    ph_recording* made = ph_recording_parse(text, strlen(text), &def, &fault);
+    if (made == NULL) {
+        fail_msg("%d: %s", fault.line, fault.message);
+    }
+    return made;
+}
+
+static ph_recording* read_again(const written_file* file)
+{
+    const ph_recording_def def = {0};
+    ph_fault fault = {0};
+    ph_recording* made = ph_recording_replay_parse(file->bytes, file->size, &def, &fault);
+    if (made == NULL) {
+        fail_msg("%s", fault.message);
+    }
+    return made;
+}
+
+static void write_again(const ph_recording* recording, written_file* file, char* note)
+{
+    const ph_recording_sink sink = {.write = write_file, .context = file};
+    ph_fault fault = {0};
+    if (!ph_recording_write(recording, &sink, note, &fault)) {
+        fail_msg("%d: %s", fault.line, fault.message);
+    }
+}
+
+static void assert_same_cell(double a, double b)
+{
+    assert_true(a == b || (isnan(a) && isnan(b)));
+}
+
+static void assert_same_columns(const ph_recording* a, const ph_recording* b)
+{
+    assert_int_equal(a->column_count, b->column_count);
+    for (int c = 0; c < a->column_count; ++c) {
+        const ph_column* left = &a->columns[c];
+        const int found = ph_recording_find_column(b, left->name);
+        assert_true(found >= 0);
+        const ph_column* right = &b->columns[found];
+        assert_int_equal(left->kind, right->kind);
+        assert_int_equal(left->decimals, right->decimals);
+        assert_true(left->low == right->low && left->high == right->high);
+        assert_int_equal(left->lexicon.count, right->lexicon.count);
+        for (int w = 0; w < left->lexicon.count; ++w) {
+            assert_string_equal(left->lexicon.words[w], right->lexicon.words[w]);
+        }
+        for (int row = 0; row < a->row_count; ++row) {
+            assert_same_cell(left->value[row], right->value[row]);
+        }
+    }
+}
+
+static void assert_same(const ph_recording* a, const ph_recording* b)
+{
+    assert_true(a->rate_hz == b->rate_hz);
+    assert_int_equal(a->first_tick, b->first_tick);
+    assert_int_equal(a->tick_count, b->tick_count);
+    assert_int_equal(a->row_count, b->row_count);
+    assert_int_equal(a->entity_count, b->entity_count);
+    assert_int_equal(a->has_marks, b->has_marks);
+    assert_memory_equal(a->id, b->id, (size_t)a->entity_count * sizeof *a->id);
+    const size_t rows = (size_t)a->row_count;
+    assert_memory_equal(a->x_mm, b->x_mm, rows * sizeof *a->x_mm);
+    assert_memory_equal(a->y_mm, b->y_mm, rows * sizeof *a->y_mm);
+    assert_memory_equal(a->z_mm, b->z_mm, rows * sizeof *a->z_mm);
+    assert_memory_equal(a->heading_deg, b->heading_deg, rows * sizeof *a->heading_deg);
+    assert_memory_equal(a->is_jump, b->is_jump, rows * sizeof *a->is_jump);
+    assert_same_columns(a, b);
+}
+
+// There and back, as bytes and as text. @return The size of the bytes.
+static size_t assert_lossless(ph_recording* recording, const char* expected_note)
+{
+    written_file file = make_file();
+    char note[PH_RECORDING_NOTE_MAX];
+    write_again(recording, &file, note);
+    assert_string_equal(note, expected_note);
+    ph_recording* again = read_again(&file);
+    assert_string_equal(again->note, "");
+    assert_same(recording, again);
+
+    written_file text = make_file();
+    const ph_recording_sink sink = {.write = write_file, .context = &text};
+    const ph_recording_def def = {0};
+    ph_fault fault = {0};
+    assert_true(ph_recording_write_csv(again, &sink, &fault));
+    ph_recording* parsed = ph_recording_parse(text.bytes, text.size, &def, &fault);
+    assert_non_null(parsed);
+    assert_same(recording, parsed);
+    ph_recording_destroy(parsed);
+    ph_recording_destroy(again);
+    free(text.bytes);
+    free(file.bytes);
+    return file.size;
+}
+
+#define NAMES "tick,entity,x_mm,y_mm,z_mm,heading_deg"
+
+static void every_cell_comes_back(void** state)
+{
+    (void)state;
+    ph_recording* recording = parse_text("# rate 23.976\n" NAMES ",kind,hp,tilt_deg,mass\n"
+                                         "70,1,100,-200,0,10.5,wolf,7,0.25,-3\n"
+                                         "70,9,-100,2147483647,-2147483648,359.9,box,,,\n"
+                                         "71,1,150,210,0,11,wolf,6,0.5,-3\n"
+                                         "72,1,900000000,210,0,0.01,bear,5,-0.75,-3\n"
+                                         "74,1,900000000,210,0,0.01,bear,,-0.75,-3\n"
+                                         "74,2000000000,0,0,0,0,,,,\n");
+    assert_lossless(recording, "");
+    ph_recording_destroy(recording);
+}
+
+static void marks_of_jumps_come_back(void** state)
+{
+    (void)state;
+    ph_recording* recording = parse_text("# rate 10\n" NAMES ",teleport,hp\n"
+                                         "0,1,100,200,0,0,1,1\n"
+                                         "1,1,100,200,0,0,1,1\n"
+                                         "2,1,990000,200,0,0,0,1\n"
+                                         "3,1,5,200,0,0,1,\n"
+                                         "4,1,6,200,0,0,1,2\n");
+    assert_lossless(recording, "");
+    ph_recording_destroy(recording);
+}
+
+static void scenes_come_back(void** state)
+{
+    (void)state;
+    static const char* const SCENES[] = {"town", "asteroids", "edge"};
+    for (int i = 0; i < 3; ++i) {
+        ph_fault fault = {0};
+        const ph_scene_recording_def def = {.scene = SCENES[i], .count = 12, .seconds = 3.0};
+        ph_recording* recording = ph_scene_recording_make(&def, &fault);
+        assert_non_null(recording);
+        written_file file = make_file();
+        char note[PH_RECORDING_NOTE_MAX];
+        write_again(recording, &file, note);
+        ph_recording* again = read_again(&file);
+        assert_int_equal(again->row_count, recording->row_count);
+        const size_t bytes = (size_t)again->row_count * sizeof(int32_t);
+        assert_memory_equal(again->x_mm, recording->x_mm, bytes);
+        assert_memory_equal(again->z_mm, recording->z_mm, bytes);
+        ph_recording_destroy(again);
+        ph_recording_destroy(recording);
+        free(file.bytes);
+    }
+}
+
+static void odd_columns_are_kept_or_named(void** state)
+{
+    (void)state;
+    ph_recording* one = parse_text("# rate 1\n" NAMES ",flat\n5,3,1,1,1,1,8\n");
+    assert_lossless(one, "");
+    ph_recording_destroy(one);
+
+    ph_recording* empty =
+        parse_text("# rate 2\n" NAMES ",none,hp\n0,1,1,1,1,1,,5\n1,1,1,1,1,1,,5\n");
+    written_file file = make_file();
+    char note[PH_RECORDING_NOTE_MAX];
+    write_again(empty, &file, note);
+    assert_string_equal(note, "column none is empty and left out");
+    ph_recording* again = read_again(&file);
+    assert_int_equal(again->column_count, 1);
+    ph_recording_destroy(again);
+    ph_recording_destroy(empty);
+
+    file.size = 0;
+    ph_recording* fine = parse_text("# rate 2\n" NAMES ",mass\n0,1,1,1,1,1,123456.789012345\n");
+    write_again(fine, &file, note);
+    assert_string_equal(note, "column mass is kept to 3 of its 9 decimals");
+    again = read_again(&file);
+    assert_true(again->columns[0].value[0] == 123456.789);
+    ph_recording_destroy(again);
+    ph_recording_destroy(fine);
+    free(file.bytes);
+}
+
+static void what_is_missing_is_said(void** state)
+{
+    (void)state;
+    ph_recording* recording =
+        parse_text("# rate 1\n" NAMES "\n0,1,1,1,1,1\n1,1,2,1,1,1\n2,1,3,1,1,1\n");
+    written_file file = make_file();
+    char note[PH_RECORDING_NOTE_MAX];
+    write_again(recording, &file, note);
+    ph_recording_destroy(recording);
+    const size_t whole = file.size;
+
+    const ph_recording_def def = {0};
+    ph_fault fault = {0};
+    for (size_t size = 1; size < whole; ++size) {
+        ph_recording* made = ph_recording_replay_parse(file.bytes, size, &def, &fault);
+        assert_true(made != NULL ? made->note[0] != '\0' : fault.message[0] != '\0');
+        ph_recording_destroy(made);
+    }
+    file.size = whole - 10;
+    ph_recording* cut = read_again(&file);
+    assert_non_null(strstr(cut->note, "it breaks off behind tick 2"));
+    ph_recording_destroy(cut);
+
+    assert_true(ph_recording_replay_suits(file.bytes, 1));
+    assert_null(ph_recording_replay_parse(file.bytes, 3, &def, &fault));
+    assert_string_equal(fault.message, "no part of a recording can be read");
+    free(file.bytes);
+}
+
+static void golden_bytes_are_the_same(void** state)
+{
+    (void)state;
+    const ph_recording_def def = {0};
+    ph_fault fault = {0};
+    ph_file_text golden;
+    assert_true(ph_file_text_load("test/golden/recording/walk.phrec", &golden, &fault));
+    ph_recording* walk = ph_recording_load("test/golden/recording/walk.csv", &def, &fault);
+    assert_non_null(walk);
+    written_file file = make_file();
+    char note[PH_RECORDING_NOTE_MAX];
+    write_again(walk, &file, note);
+    assert_int_equal(file.size, golden.length);
+    assert_memory_equal(file.bytes, golden.bytes, file.size);
+    ph_recording* loaded = ph_recording_load("test/golden/recording/walk.phrec", &def, &fault);
+    assert_non_null(loaded);
+    assert_same(walk, loaded);
+    ph_recording_destroy(loaded);
+    ph_recording_destroy(walk);
+    ph_file_text_unload(&golden);
+    free(file.bytes);
+}
+
+static void a_full_disk_is_said(void** state)
+{
+    (void)state;
+    ph_recording* recording = parse_text("# rate 1\n" NAMES "\n0,1,1,1,1,1\n");
+    written_file file = make_file();
+    file.limit = 100;
+    const ph_recording_sink sink = {.write = write_file, .context = &file};
+    char note[PH_RECORDING_NOTE_MAX];
+    ph_fault fault = {0};
+    assert_false(ph_recording_write(recording, &sink, note, &fault));
+    assert_string_equal(fault.message, "it cannot be written. Is the disk full?");
+    file.limit = 10;
+    file.size = 0;
+    assert_false(ph_recording_write_csv(recording, &sink, &fault));
+    ph_recording_destroy(recording);
+    free(file.bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_cell_comes_back),   cmocka_unit_test(marks_of_jumps_come_back),
+        cmocka_unit_test(scenes_come_back),        cmocka_unit_test(odd_columns_are_kept_or_named),
+        cmocka_unit_test(what_is_missing_is_said), cmocka_unit_test(golden_bytes_are_the_same),
+        cmocka_unit_test(a_full_disk_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
