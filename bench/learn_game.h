@@ -10,7 +10,7 @@
 #include "kit/column_bindings.h"
 #include "kit/sim_material.h"
 #include "packet/pinhole_records.h"
-#include "packet/model_tables.h"
+#include "schema/model_tables.h"
 
 #define LEARN_WORDS_MAX (PH_PROPERTIES_MAX * PH_VALUE_WORDS_MAX)
 

@@ -7,6 +7,7 @@
 #include "learn_tables.h"
 
 #include "packet/baseline.h"
+#include "schema/learned_models.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -253,10 +254,26 @@ void learn_tables_print(const learn_tables* tables, FILE* file)
             "number changes\n"
             "// the wire.\n"
             "\n"
-            "#include \"packet/model_tables.h\"\n"
+            "#include \"schema/model_tables.h\"\n"
             "\n"
             "// clang-format off\n");
     print_array("ph_pinhole_cumulative", tables->cumulative, file);
     print_array("ph_pinhole_costs", tables->costs, file);
     fprintf(file, "// clang-format on\n");
+}
+
+void learn_tables_print_schema(const learn_tables* tables, FILE* file)
+{
+    fprintf(file, "# Made by `pinhole bench learn`: docs/internals/learning.md.\n"
+                  "class any\n    position: position\n\n");
+    ph_model_walk walk = {0};
+    while (ph_model_walk_next(&walk, 0)) {
+        const uint16_t* cumulative = tables->cumulative + walk.first;
+        fprintf(file, "model %s %d ", ph_pinhole_families[walk.family].name, walk.model);
+        for (int i = 0; i < walk.symbols; ++i) {
+            const uint64_t parts = (uint64_t)(cumulative[i + 1] - cumulative[i]);
+            fputc(ph_model_code_character(ph_model_code_nearest(parts, PH_MODEL_TOTAL)), file);
+        }
+        fputc('\n', file);
+    }
 }

@@ -8,7 +8,7 @@
 #define PH_LEARN_TABLES_H
 
 #include "packet/pinhole_records.h"
-#include "packet/model_tables.h"
+#include "schema/model_tables.h"
 
 #include <stdio.h>
 
@@ -25,7 +25,11 @@ void learn_tables_make(learn_tables* tables, const ph_pinhole_counts* const* gam
 // What the symbols counted would cost with these tables, with the bits beside them.
 double learn_tables_bits(const learn_tables* tables, const ph_pinhole_counts* counts);
 
-// As the C file src/packet/model_tables.c.
+// As the C file src/schema/model_tables.c.
 void learn_tables_print(const learn_tables* tables, FILE* file);
+
+// As a schema of one class without properties that matter, which brings all models along: for
+// `pinhole sim --tables`. To the nearest quarter of a bit.
+void learn_tables_print_schema(const learn_tables* tables, FILE* file);
 
 #endif

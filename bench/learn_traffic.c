@@ -456,8 +456,8 @@ static bool write_updates(traffic* it, ph_entropy_writer* writer, flight* flown,
             continue;
         }
         ph_pinhole_write_told(&it->frame, writer, urgencies[i], state->is_chosen);
-        it->game->figures.told256 +=
-            ph_pinhole_flag_cost256(it->frame.density, urgencies[i], state->is_chosen);
+        it->game->figures.told256 += ph_pinhole_flag_cost256(
+            &it->game->layouts.models, it->frame.density, urgencies[i], state->is_chosen);
         if (state->is_chosen) {
             const ph_pinhole_record coded = pinhole_record_of(state, &state->next, i);
             bill_update(it, &coded);
@@ -495,7 +495,7 @@ static void start(traffic* it, learn_game* game, const learn_viewer* viewer)
     it->game = game;
     it->layout = &game->layouts.layouts[0];
     it->rng = ph_rng_make(viewer->seed);
-    ph_told_costs_fill(&it->told_costs);
+    ph_told_costs_fill(&it->told_costs, &game->layouts.models);
     it->frame = (ph_pinhole_frame){.frame = {.layouts = &game->layouts,
                                              .ground = &game->material.recording->ground,
                                              .slot_bits = PH_CLASSIC_SLOT_BITS_MIN},

@@ -95,6 +95,25 @@ static ph_layout make_layout(const ph_class* described)
     return layout;
 }
 
+// What a schema that was learned has for the properties of a class.
+static void find_own_models(ph_layout* layout, const ph_schema* schema, int class_index)
+{
+    layout->first_property = ph_schema_first_property(schema, class_index);
+    layout->has_told_models = layout->others != 0;
+    for (uint64_t left = layout->others; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        const int of_all = layout->first_property + property;
+        for (int told = 0; told < 2; ++told) {
+            layout->has_told_models =
+                layout->has_told_models &&
+                ph_schema_has_model(schema, ph_learned_told_entry(of_all, told));
+        }
+        if (ph_schema_has_model(schema, ph_learned_number_entry(of_all))) {
+            layout->own_numbers |= UINT64_C(1) << property;
+        }
+    }
+}
+
 ph_result ph_layouts_create(ph_layouts* layouts, const ph_schema* schema,
                             const ph_allocator* allocator)
 {
@@ -105,9 +124,11 @@ ph_result ph_layouts_create(ph_layouts* layouts, const ph_schema* schema,
     if (made == NULL) {
         return PH_ERROR_MEMORY;
     }
-    *layouts = (ph_layouts){.layouts = made, .count = count, .allocator = source};
+    *layouts = (ph_layouts){
+        .layouts = made, .count = count, .models = ph_schema_models(schema), .allocator = source};
     for (int i = 0; i < count; ++i) {
         made[i] = make_layout(ph_schema_class_at(schema, i));
+        find_own_models(&made[i], schema, i);
         if (made[i].word_count > layouts->word_count_max) {
             layouts->word_count_max = made[i].word_count;
         }

@@ -19,6 +19,7 @@
 #define PH_PACKET_LAYOUT_H
 
 #include "base/bitset.h"
+#include "schema/learned_models.h"
 #include "schema/property.h"
 
 #include <string.h>
@@ -38,7 +39,10 @@ typedef struct ph_layout {
     bool has_ground;
     uint16_t position_word;
     ph_coordinate coordinate;
-    int flag_count; // properties beside it
+    int flag_count;       // properties beside it
+    int first_property;   // of the class, of all properties of the schema
+    bool has_told_models; // the schema has learned how often each of the others is told
+    uint64_t own_numbers; // those with a model of their own (learned_models.h)
     // Bits by property.
     uint64_t all;
     uint64_t position; // exactly one bit
@@ -68,6 +72,7 @@ typedef struct ph_layouts {
     int word_count_max;
     uint32_t text_bytes_max;
     int enter_bits_max;
+    ph_model_set models; // of the schema
     ph_allocator allocator;
 } ph_layouts;
 

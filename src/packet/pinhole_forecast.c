@@ -239,21 +239,21 @@ int ph_pinhole_flag_entry(int density, int urgency, bool is_told)
     return PH_AT_TOLD + ENTRIES * flag_model(density, urgency) + (is_told ? 1 : 0);
 }
 
-uint32_t ph_pinhole_flag_cost256(int density, int urgency, bool is_told)
+uint32_t ph_pinhole_flag_cost256(const ph_model_set* models, int density, int urgency, bool is_told)
 {
     enum { IMPOSSIBLE256 = 16 * PH_COST_PER_BIT };
     if (density == PH_DENSITY_NONE) {
         return is_told ? IMPOSSIBLE256 : 0;
     }
-    return ph_pinhole_costs[ph_pinhole_flag_entry(density, urgency, is_told)];
+    return models->costs[ph_pinhole_flag_entry(density, urgency, is_told)];
 }
 
-void ph_told_costs_fill(ph_told_costs* costs)
+void ph_told_costs_fill(ph_told_costs* costs, const ph_model_set* models)
 {
     for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
         for (int density = 0; density < PH_DENSITIES; ++density) {
-            const int silent256 = (int)ph_pinhole_flag_cost256(density, urgency, false);
-            const int told256 = (int)ph_pinhole_flag_cost256(density, urgency, true);
+            const int silent256 = (int)ph_pinhole_flag_cost256(models, density, urgency, false);
+            const int told256 = (int)ph_pinhole_flag_cost256(models, density, urgency, true);
             costs->silent256[urgency][density] = (int16_t)silent256;
             costs->turned256[urgency][density] = (int16_t)(told256 - silent256);
         }
@@ -309,7 +309,7 @@ void ph_pinhole_write_told(const ph_pinhole_frame* frame, ph_entropy_writer* wri
         return;
     }
     const uint16_t entry = (uint16_t)ph_pinhole_flag_entry(frame->density, urgency, is_told);
-    ph_entropy_write_entries(writer, ph_pinhole_cumulative, &entry, 1);
+    ph_entropy_write_entries(writer, ph_pinhole_models(frame)->cumulative, &entry, 1);
     if (frame->counts != NULL) {
         ++frame->counts->seen[entry];
     }
@@ -320,6 +320,6 @@ bool ph_pinhole_read_told(const ph_pinhole_frame* frame, ph_entropy_reader* read
     if (frame->density == PH_DENSITY_NONE) {
         return false;
     }
-    return ph_coder_read_symbol(reader, frame->is_universal, PH_FAMILY_TOLD,
-                                flag_model(frame->density, urgency)) != 0;
+    const ph_coder coder = ph_pinhole_reading(frame, reader);
+    return ph_coder_read_symbol(&coder, PH_FAMILY_TOLD, flag_model(frame->density, urgency)) != 0;
 }

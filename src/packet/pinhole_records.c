@@ -103,8 +103,27 @@ uint64_t ph_pinhole_properties_of(uint64_t others, uint64_t ranks)
     return properties;
 }
 
+// A flag for each, by how often a schema that was learned has seen it told: before and after another one
+// of the record was.
+static uint64_t code_learned_others(ph_coder* coder, const ph_layout* layout,
+                                    const ph_record* record)
+{
+    uint64_t told = 0;
+    for (uint64_t left = layout->others; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        const int given = (int)(record->properties >> property & 1);
+        const int first = ph_learned_told_entry(layout->first_property + property, told != 0);
+        told |= (uint64_t)ph_coder_own_symbol(coder, first, 2, given) << property;
+    }
+    ph_coder_refuse_if(coder, told == 0);
+    return told;
+}
+
 static uint64_t code_others(ph_coder* coder, const ph_layout* layout, const ph_record* record)
 {
+    if (layout->has_told_models && !coder->is_universal) {
+        return code_learned_others(coder, layout, record);
+    }
     static const ph_pinhole_family families[] = {PH_FAMILY_OTHERS_2, PH_FAMILY_OTHERS_3,
                                                  PH_FAMILY_OTHERS_MANY};
     const uint64_t others = layout->others;
@@ -340,6 +359,15 @@ const ph_layout* ph_pinhole_layout(const ph_pinhole_frame* frame, const ph_recor
     return &frame->frame.layouts->layouts[record->class_index];
 }
 
+ph_coder ph_pinhole_reading(const ph_pinhole_frame* frame, ph_entropy_reader* reader)
+{
+    const ph_model_set* models = ph_pinhole_models(frame);
+    return (ph_coder){.reader = reader,
+                      .cumulative = models->cumulative,
+                      .costs = models->costs,
+                      .is_universal = frame->is_universal};
+}
+
 // By any coder.
 static void code_any_update(const ph_pinhole_frame* frame, ph_coder* coder,
                             ph_pinhole_record* coded)
@@ -370,7 +398,11 @@ static void code_record(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinho
 uint32_t ph_pinhole_cost256(const ph_pinhole_frame* frame, const ph_pinhole_record* coded,
                             ph_record_bits* stats)
 {
-    ph_coder coder = {.stats = stats, .is_universal = frame->is_universal};
+    const ph_model_set* models = ph_pinhole_models(frame);
+    ph_coder coder = {.stats = stats,
+                      .cumulative = models->cumulative,
+                      .costs = models->costs,
+                      .is_universal = frame->is_universal};
     ph_pinhole_record copy = *coded;
     code_record(frame, &coder, &copy);
     return coder.cost256;
@@ -379,7 +411,7 @@ uint32_t ph_pinhole_cost256(const ph_pinhole_frame* frame, const ph_pinhole_reco
 static uint32_t buffer_any(const ph_pinhole_frame* frame, ph_pinhole_record* coded,
                            ph_symbol_buffer* symbols)
 {
-    ph_coder coder = ph_coder_make_buffer(symbols, frame->is_universal);
+    ph_coder coder = ph_coder_make_buffer(symbols, ph_pinhole_models(frame), frame->is_universal);
     code_record(frame, &coder, coded);
     ph_coder_end_buffer(&coder, symbols);
     return coder.cost256;
@@ -397,7 +429,7 @@ uint32_t ph_pinhole_buffer(const ph_pinhole_frame* frame, const ph_layout* layou
         return buffer_any(frame, coded, symbols);
     }
     const int mask = ph_baseline_told(layout, record->properties, record->is_jump);
-    ph_coder coder = ph_coder_make_buffer(symbols, false);
+    ph_coder coder = ph_coder_make_buffer(symbols, ph_pinhole_models(frame), false);
     code_update(frame, &coder, coded, layout, mask);
     ph_coder_end_buffer(&coder, symbols);
     return coder.cost256;
@@ -412,7 +444,7 @@ uint32_t ph_pinhole_write(const ph_pinhole_frame* frame, ph_entropy_writer* writ
     const uint32_t cost256 = buffer_any(frame, &copy, &symbols);
     PH_ASSERT(!symbols.is_full);
     ph_symbol_player player;
-    ph_symbol_player_begin(&player, writer);
+    ph_symbol_player_begin(&player, ph_pinhole_models(frame), writer);
     ph_symbol_player_play(&player, tokens, NULL);
     ph_symbol_player_end(&player);
     if (frame->counts != NULL) {
@@ -426,7 +458,7 @@ void ph_pinhole_read_identity(const ph_pinhole_frame* frame, ph_entropy_reader* 
 {
     PH_ASSERT(coded->record.kind != PH_RECORD_UPDATE);
 
-    ph_coder coder = {.reader = reader, .is_universal = frame->is_universal};
+    ph_coder coder = ph_pinhole_reading(frame, reader);
     ph_pinhole_identity(frame, &coder, coded);
 }
 
@@ -435,7 +467,7 @@ void ph_pinhole_read(const ph_pinhole_frame* frame, ph_entropy_reader* reader,
 {
     PH_ASSERT(coded->record.kind != PH_RECORD_LEAVE);
 
-    ph_coder coder = {.reader = reader, .is_universal = frame->is_universal};
+    ph_coder coder = ph_pinhole_reading(frame, reader);
     coded->record.properties = 0;
     if (coded->record.kind == PH_RECORD_UPDATE) {
         code_any_update(frame, &coder, coded);

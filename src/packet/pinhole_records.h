@@ -190,12 +190,13 @@ int ph_pinhole_urgency(const ph_pinhole_frame* frame, const ph_baseline* baselin
 void ph_pinhole_urgencies(const ph_pinhole_frame* frame, const ph_baseline* slots, int slot_end,
                           uint8_t* urgencies, int counts[PH_URGENCIES + 1]);
 
-// Where the tables have a flag: an index of ph_pinhole_cumulative and ph_pinhole_costs.
+// Where a set of models has a flag.
 int ph_pinhole_flag_entry(int density, int urgency, bool is_told);
 
 // Where the density says that no slot is sent, none can be: that has a price all the same, so that sums
 // over it are 0 exactly when none is. No packet is ever paid for at it.
-uint32_t ph_pinhole_flag_cost256(int density, int urgency, bool is_told);
+uint32_t ph_pinhole_flag_cost256(const ph_model_set* models, int density, int urgency,
+                                 bool is_told);
 
 // What flags cost, by urgency, for all densities side by side.
 typedef struct ph_told_costs {
@@ -203,7 +204,7 @@ typedef struct ph_told_costs {
     int16_t turned256[PH_URGENCIES][PH_DENSITIES]; // how much dearer it is to be sent
 } ph_told_costs;
 
-void ph_told_costs_fill(ph_told_costs* costs);
+void ph_told_costs_fill(ph_told_costs* costs, const ph_model_set* models);
 
 // What the flags of a packet are: with so many slots the costs of all of them are less than 2^31.
 typedef struct ph_told_sums {
@@ -261,6 +262,14 @@ void ph_pinhole_read_spread(ph_pinhole_frame* frame, ph_entropy_reader* reader, 
 // ---- between the chapters
 //
 // Words and texts of the record are given when they are written, filled when they are read.
+
+// Those of the schema.
+PH_ALWAYS_INLINE const ph_model_set* ph_pinhole_models(const ph_pinhole_frame* frame)
+{
+    return &frame->frame.layouts->models;
+}
+
+ph_coder ph_pinhole_reading(const ph_pinhole_frame* frame, ph_entropy_reader* reader);
 
 const ph_layout* ph_pinhole_layout(const ph_pinhole_frame* frame, const ph_record* record);
 

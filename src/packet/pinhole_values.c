@@ -127,6 +127,7 @@ typedef struct known_difference {
     int length; // in bits, of its magnitude
     ph_pinhole_family family;
     int model; // by the width of the range
+    int own;   // where the model of the property begins that its schema has learned; 0: none
     bool is_wrapping;
     uint64_t top; // the greatest value
 } known_difference;
@@ -135,6 +136,20 @@ static int width_class(uint64_t top)
 {
     const int width = ph_width_of(top);
     return width <= 4 ? 0 : width <= 8 ? 1 : width <= 16 ? 2 : 3;
+}
+
+static uint32_t length_cost256(const ph_coder* coder, const known_difference* it, int symbol)
+{
+    return it->own != 0 && !coder->is_universal
+               ? coder->costs[it->own + symbol]
+               : ph_coder_symbol_cost256(coder, it->family, it->model, symbol);
+}
+
+static int code_length(ph_coder* coder, const known_difference* it, int symbol)
+{
+    return it->own != 0 && !coder->is_universal
+               ? ph_coder_own_symbol(coder, it->own, PH_NUMBER_SYMBOLS, symbol)
+               : ph_coder_symbol(coder, it->family, it->model, symbol);
 }
 
 static known_difference make_difference(const ph_property* property, uint64_t known)
@@ -171,10 +186,8 @@ static bool is_absolute_cheaper(const ph_coder* coder, const known_difference* i
             ? ph_uniform_cost(alternatives_of(described))
             : (uint32_t)plain_bits(coded, layout, property) * PH_COST_PER_BIT;
     const uint32_t difference256 =
-        ph_coder_symbol_cost256(coder, it->family, it->model, it->length) +
-        (uint32_t)it->length * PH_COST_PER_BIT;
-    return ph_coder_symbol_cost256(coder, it->family, it->model, ABSOLUTE) + absolute256 <
-           difference256;
+        length_cost256(coder, it, it->length) + (uint32_t)it->length * PH_COST_PER_BIT;
+    return length_cost256(coder, it, ABSOLUTE) + absolute256 < difference256;
 }
 
 // What a reader has of a difference.
@@ -209,7 +222,7 @@ static void code_number(const ph_pinhole_frame* frame, ph_coder* coder,
         set_difference(it, number_of(described, words));
         symbol = is_absolute_cheaper(coder, it, coded, layout, property) ? ABSOLUTE : it->length;
     }
-    symbol = ph_coder_symbol(coder, it->family, it->model, symbol);
+    symbol = code_length(coder, it, symbol);
     if (symbol == ABSOLUTE) {
         code_absolute(frame, coder, coded, layout, property);
     } else {
@@ -263,6 +276,9 @@ void ph_pinhole_value(const ph_pinhole_frame* frame, ph_coder* coder,
         code_either(frame, coder, coded, layout, property);
     } else if (is_known && is_ordered(described)) {
         known_difference it = make_difference(described, load_known(frame, coded, property));
+        if ((layout->own_numbers >> property & 1) != 0) {
+            it.own = ph_learned_number_entry(layout->first_property + property);
+        }
         code_number(frame, coder, coded, layout, property, &it);
     } else {
         code_absolute(frame, coder, coded, layout, property);

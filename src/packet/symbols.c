@@ -52,9 +52,11 @@ void ph_symbol_buffer_append(ph_symbol_buffer* symbols, ph_bit_writer* writer)
 
 // ---- playing
 
-void ph_symbol_player_begin(ph_symbol_player* player, ph_entropy_writer* writer)
+void ph_symbol_player_begin(ph_symbol_player* player, const ph_model_set* models,
+                            ph_entropy_writer* writer)
 {
     player->writer = writer;
+    player->cumulative = models->cumulative;
     player->raw = 0;
     player->raw_bits = 0;
     player->entry_count = 0;
@@ -65,7 +67,7 @@ static void write_entries(ph_symbol_player* player)
     if (player->entry_count == 0) {
         return;
     }
-    ph_entropy_write_entries(player->writer, ph_pinhole_cumulative, player->entries,
+    ph_entropy_write_entries(player->writer, player->cumulative, player->entries,
                              player->entry_count);
     player->entry_count = 0;
 }
@@ -192,7 +194,7 @@ uint32_t ph_coder_symbol_cost256(const ph_coder* coder, ph_pinhole_family family
 {
     const ph_pinhole_family_info* info = &ph_pinhole_families[family];
     if (has_model(coder->is_universal, family)) {
-        return ph_pinhole_costs[info->first + model * (info->symbols + 1) + symbol];
+        return coder->costs[info->first + model * (info->symbols + 1) + symbol];
     }
     const int bits = info->symbols == 2 ? 1 : ph_gamma_cost_bits((uint32_t)symbol);
     return (uint32_t)bits * PH_COST_PER_BIT;
@@ -213,16 +215,32 @@ static uint32_t code_gamma(ph_coder* coder, uint32_t value)
     return value;
 }
 
-int ph_coder_read_symbol(ph_entropy_reader* reader, bool is_universal, ph_pinhole_family family,
-                         int model)
+static int read_entry(const ph_coder* coder, int first, int symbols)
 {
+    const ph_model table = {.cumulative = coder->cumulative + first, .count = (uint16_t)symbols};
+    return ph_entropy_read(coder->reader, &table);
+}
+
+int ph_coder_own_symbol(ph_coder* coder, int first, int symbols, int symbol)
+{
+    if (coder->reader != NULL) {
+        return read_entry(coder, first, symbols);
+    }
+    PH_ASSERT(symbol >= 0 && symbol < symbols);
+    coder->cost256 += coder->costs[first + symbol];
+    if (ph_coder_has_buffer(coder)) {
+        ph_symbol_buffer_put(&coder->symbols, PH_TOKEN_SYMBOL, (uint32_t)(first + symbol));
+    }
+    return symbol;
+}
+
+int ph_coder_read_symbol(const ph_coder* coder, ph_pinhole_family family, int model)
+{
+    ph_entropy_reader* reader = coder->reader;
     const ph_pinhole_family_info* info = &ph_pinhole_families[family];
     PH_ASSERT(model >= 0 && model < info->models);
-    if (has_model(is_universal, family)) {
-        const int first = info->first + model * (info->symbols + 1);
-        const ph_model table = {.cumulative = ph_pinhole_cumulative + first,
-                                .count = info->symbols};
-        return ph_entropy_read(reader, &table);
+    if (has_model(coder->is_universal, family)) {
+        return read_entry(coder, info->first + model * (info->symbols + 1), info->symbols);
     }
     if (info->symbols == 2) {
         return (int)ph_bits_read(&reader->raw, 1);

@@ -30,7 +30,7 @@
 #include "base/compiler.h"
 #include "packet/baseline.h"
 #include "packet/classic_records.h"
-#include "packet/model_tables.h"
+#include "schema/model_tables.h"
 
 #include <pinhole/entropy.h>
 
@@ -147,6 +147,7 @@ typedef struct ph_symbol_buffer_costs {
 
 typedef struct ph_symbol_player {
     ph_entropy_writer* writer;
+    const uint16_t* cumulative;
     uint64_t raw;
     int raw_bits; // 0..63
     int entry_count;
@@ -154,7 +155,8 @@ typedef struct ph_symbol_player {
 } ph_symbol_player;
 
 // Until the end only the player writes to the packet.
-void ph_symbol_player_begin(ph_symbol_player* player, ph_entropy_writer* writer);
+void ph_symbol_player_begin(ph_symbol_player* player, const ph_model_set* models,
+                            ph_entropy_writer* writer);
 
 // A symbol by its entry of the tables.
 void ph_symbol_player_put(ph_symbol_player* player, int entry);
@@ -181,6 +183,9 @@ typedef struct ph_coder {
     ph_symbol_buffer symbols;  // {0}: none
     ph_entropy_reader* reader; // NULL: it does not read
     ph_record_bits* stats;     // not while reading: may be NULL; in 1/256 bit, added to
+    // Of the set of models; a pointer to the set would be followed for each symbol.
+    const uint16_t* cumulative;
+    const uint16_t* costs;
     bool is_universal;
     bool is_buffering;   // a symbol buffer for symbols of the models: the case that runs most
     uint32_t cost256;    // never less than what is written takes
@@ -192,9 +197,12 @@ typedef struct ph_coder {
 // copied as a whole is in memory as a whole.
 //
 // The symbol buffer goes on where it is; ph_coder_end_buffer() tells it how far that was.
-PH_ALWAYS_INLINE ph_coder ph_coder_make_buffer(const ph_symbol_buffer* symbols, bool is_universal)
+PH_ALWAYS_INLINE ph_coder ph_coder_make_buffer(const ph_symbol_buffer* symbols,
+                                               const ph_model_set* models, bool is_universal)
 {
     return (ph_coder){
+        .cumulative = models->cumulative,
+        .costs = models->costs,
         .symbols = {.next = symbols->next, .end = symbols->end, .is_full = symbols->is_full},
         .is_universal = is_universal,
         .is_buffering = !is_universal};
@@ -217,6 +225,8 @@ PH_ALWAYS_INLINE ph_coder ph_coder_copy(const ph_coder* coder)
                                   .gathered = symbols->gathered},
                       .reader = coder->reader,
                       .stats = coder->stats,
+                      .cumulative = coder->cumulative,
+                      .costs = coder->costs,
                       .is_universal = coder->is_universal,
                       .is_buffering = coder->is_buffering,
                       .cost256 = coder->cost256,
@@ -252,8 +262,7 @@ PH_ALWAYS_INLINE void ph_coder_refuse_if(ph_coder* coder, bool is_wrong)
 uint32_t ph_coder_symbol_cost256(const ph_coder* coder, ph_pinhole_family family, int model,
                                  int symbol);
 
-int ph_coder_read_symbol(ph_entropy_reader* reader, bool is_universal, ph_pinhole_family family,
-                         int model);
+int ph_coder_read_symbol(const ph_coder* coder, ph_pinhole_family family, int model);
 
 void ph_coder_tell_universal(ph_coder* coder, ph_pinhole_family family, int symbol);
 
@@ -262,7 +271,7 @@ PH_ALWAYS_INLINE int ph_coder_symbol(ph_coder* coder, ph_pinhole_family family, 
                                      int symbol)
 {
     if (coder->reader != NULL) {
-        return ph_coder_read_symbol(coder->reader, coder->is_universal, family, model);
+        return ph_coder_read_symbol(coder, family, model);
     }
     const ph_pinhole_family_info* info = &ph_pinhole_families[family];
     PH_ASSERT(model >= 0 && model < info->models);
@@ -274,7 +283,7 @@ PH_ALWAYS_INLINE int ph_coder_symbol(ph_coder* coder, ph_pinhole_family family, 
         return symbol;
     }
     const int entry = info->first + model * (info->symbols + 1) + symbol;
-    coder->cost256 += ph_pinhole_costs[entry];
+    coder->cost256 += coder->costs[entry];
     if (ph_coder_has_buffer(coder)) {
         ph_symbol_buffer_put(&coder->symbols, PH_TOKEN_SYMBOL, (uint32_t)entry);
     }
@@ -286,6 +295,9 @@ PH_ALWAYS_INLINE bool ph_coder_flag(ph_coder* coder, ph_pinhole_family family, i
 {
     return ph_coder_symbol(coder, family, model, is_set ? 1 : 0) != 0;
 }
+
+// A symbol of the model that begins at an entry: one that a schema has for a property.
+int ph_coder_own_symbol(ph_coder* coder, int first, int symbols, int symbol);
 
 // One of count equally likely values, count >= 1. Above 2^16 low bits go to the raw end, where they
 // lose nothing to rounding.

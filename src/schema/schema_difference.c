@@ -182,5 +182,13 @@ bool ph_schema_difference(const ph_schema* one, const char* one_name, const ph_s
             return true;
         }
     }
-    return true; // not reached: a fingerprint is made of these
+    if ((one->codes == NULL) != (other->codes == NULL)) {
+        tell_difference(text, "%s brings models along that were learned, %s does not",
+                        one->codes != NULL ? one_name : other_name,
+                        one->codes != NULL ? other_name : one_name);
+    } else {
+        tell_difference(text, "%s and %s were tuned differently: they bring other models along",
+                        one_name, other_name);
+    }
+    return true;
 }

@@ -14,6 +14,8 @@
 #include "schema/property.h"
 #include "schema/vocabulary.h"
 
+#include <pinhole/entropy.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,7 +84,7 @@ static bool check_property(const ph_class_def* type, int index, ph_problem* prob
     return true;
 }
 
-bool ph_schema_check_size(const ph_class_def* type, ph_error* error)
+static int class_value_bits(const ph_class_def* type)
 {
     int bits = 0;
     for (int i = 0; i < type->property_count; ++i) {
@@ -92,6 +94,12 @@ bool ph_schema_check_size(const ph_class_def* type, ph_error* error)
         PH_ASSERT(is_good);
         bits += is_good ? ph_property_max_bits(&property) : 0;
     }
+    return bits;
+}
+
+bool ph_schema_check_size(const ph_class_def* type, ph_error* error)
+{
+    const int bits = class_value_bits(type);
     if (bits > PH_CLASS_BITS_MAX) {
         // Numbers alone never come near it.
         return fail_schema(
@@ -99,6 +107,21 @@ bool ph_schema_check_size(const ph_class_def* type, ph_error* error)
             "class %s: its values may take %d bits, but must fit a datagram, which has "
             "%d for them: lower max_length of its texts",
             type->name, bits, PH_CLASS_BITS_MAX);
+    }
+    return true;
+}
+
+// With models of its own, to say of a property that it is told, or not, may be as dear as a symbol can be: an update that
+// tells all of them must fit a datagram, too.
+static bool check_size_with_models(const ph_class_def* type, ph_error* error)
+{
+    const int bits = class_value_bits(type);
+    const int limit = PH_CLASS_BITS_MAX - PH_MODEL_BITS * type->property_count;
+    if (bits > limit) {
+        return fail_schema(error,
+                           "class %s: its values may take %d bits, but with models a datagram has "
+                           "%d for them: lower max_length of its texts, or leave the models out",
+                           type->name, bits, limit);
     }
     return true;
 }
@@ -171,11 +194,14 @@ typedef struct block_sizes {
     size_t classes;
     size_t properties;
     size_t defs;
+    size_t models;
     size_t names;
+    int property_count;
 } block_sizes;
 
-static block_sizes measure_schema(const ph_class_def* classes, int class_count)
+static block_sizes measure_schema(const ph_class_def* classes, int class_count, bool has_models)
 {
+    const size_t entry_size = 2 * sizeof(uint16_t) + sizeof(uint8_t); // cumulative, cost, code
     size_t property_count = 0;
     size_t name_bytes = 0;
     for (int c = 0; c < class_count; ++c) {
@@ -185,10 +211,13 @@ static block_sizes measure_schema(const ph_class_def* classes, int class_count)
             name_bytes += strlen(classes[c].properties[p].name) + 1;
         }
     }
-    return (block_sizes){.classes = (size_t)class_count * sizeof(ph_class),
-                         .properties = property_count * sizeof(ph_property),
-                         .defs = property_count * sizeof(ph_property_def),
-                         .names = name_bytes};
+    return (block_sizes){
+        .classes = (size_t)class_count * sizeof(ph_class),
+        .properties = property_count * sizeof(ph_property),
+        .defs = property_count * sizeof(ph_property_def),
+        .models = has_models ? entry_size * (size_t)ph_learned_entry_count((int)property_count) : 0,
+        .names = name_bytes,
+        .property_count = (int)property_count};
 }
 
 // Copies a name to *next and moves *next behind it.
@@ -222,22 +251,43 @@ static void fill_class(ph_class* type, const ph_class_def* def, ph_property_def*
     }
 }
 
-ph_result ph_schema_create(const ph_class_def* classes, int class_count,
-                           const ph_allocator* allocator, ph_schema** schema, ph_error* error)
+// Behind the declarations.
+static void fill_models(ph_schema* schema, const uint8_t* codes, uint8_t* block)
 {
-    PH_ASSERT(schema != NULL);
+    schema->models = ph_library_models;
+    if (codes == NULL) {
+        return;
+    }
+    const size_t count = (size_t)ph_learned_entry_count(schema->property_count);
+    uint16_t* cumulative = (uint16_t*)(void*)block;
+    uint16_t* costs = cumulative + count;
+    uint8_t* kept = (uint8_t*)(costs + count);
+    memcpy(kept, codes, count);
+    ph_learned_fill(kept, schema->property_count, cumulative, costs);
+    schema->models = (ph_model_set){cumulative, costs};
+    schema->codes = kept;
+    schema->fingerprint = ph_learned_fingerprint(schema->fingerprint, kept, schema->property_count);
+}
 
+ph_result ph_schema_make(const ph_class_def* classes, int class_count, const uint8_t* codes,
+                         const ph_allocator* allocator, ph_schema** schema, ph_error* error)
+{
     *schema = NULL;
     if (!ph_schema_check(classes, class_count, error)) {
         return PH_ERROR_SCHEMA;
     }
+    for (int c = 0; codes != NULL && c < class_count; ++c) {
+        if (!check_size_with_models(&classes[c], error)) {
+            return PH_ERROR_SCHEMA;
+        }
+    }
     const ph_allocator source = allocator != NULL ? *allocator : (ph_allocator){0};
-    const block_sizes sizes = measure_schema(classes, class_count);
-    const size_t size_bytes =
-        sizeof(ph_schema) + sizes.classes + sizes.properties + sizes.defs + sizes.names;
+    const block_sizes sizes = measure_schema(classes, class_count, codes != NULL);
+    const size_t size_bytes = sizeof(ph_schema) + sizes.classes + sizes.properties + sizes.defs +
+                              sizes.models + sizes.names;
     uint8_t* block = ph_allocate_zeroed(&source, size_bytes);
     if (block == NULL) {
-        return ph_error_set(error, PH_ERROR_MEMORY, __func__, NULL, "%s",
+        return ph_error_set(error, PH_ERROR_MEMORY, "ph_schema_create", NULL, "%s",
                             "the allocator had no memory left");
     }
 
@@ -245,13 +295,15 @@ ph_result ph_schema_create(const ph_class_def* classes, int class_count,
     uint8_t* next = block + sizeof(ph_schema);
     *made = (ph_schema){.classes = (ph_class*)(void*)next,
                         .class_count = class_count,
+                        .property_count = sizes.property_count,
                         .allocator = source,
                         .size_bytes = size_bytes};
     next += sizes.classes;
     ph_property* properties = (ph_property*)(void*)next;
     next += sizes.properties;
     ph_property_def* defs = (ph_property_def*)(void*)next;
-    char* names = (char*)next + sizes.defs;
+    uint8_t* models = next + sizes.defs;
+    char* names = (char*)models + sizes.models;
     for (int c = 0; c < class_count; ++c) {
         made->classes[c].properties = properties;
         fill_class(&made->classes[c], &classes[c], defs, &names);
@@ -259,8 +311,98 @@ ph_result ph_schema_create(const ph_class_def* classes, int class_count,
         defs += classes[c].property_count;
     }
     made->fingerprint = ph_fingerprint_of(made->classes, class_count);
+    fill_models(made, codes, models);
     *schema = made;
     return PH_OK;
+}
+
+ph_result ph_schema_create(const ph_class_def* classes, int class_count,
+                           const ph_allocator* allocator, ph_schema** schema, ph_error* error)
+{
+    PH_ASSERT(schema != NULL);
+
+    return ph_schema_make(classes, class_count, NULL, allocator, schema, error);
+}
+
+// ---- models of another schema
+
+// Where a property of the same class and name stands in a schema, or -1.
+static int find_alike(const ph_schema* schema, const char* class_name, const char* name)
+{
+    const int found = ph_schema_find_class(schema, class_name);
+    const int property = found >= 0 ? ph_schema_find_property(schema, found, name) : -1;
+    return property >= 0 ? ph_schema_first_property(schema, found) + property : -1;
+}
+
+static void copy_codes(const ph_schema* plain, const ph_schema* tuned, uint8_t* codes)
+{
+    memset(codes, PH_MODEL_CODE_NONE, (size_t)ph_learned_entry_count(plain->property_count));
+    memcpy(codes, tuned->codes, PH_PINHOLE_ENTRIES);
+    for (int c = 0; c < plain->class_count; ++c) {
+        const ph_class_def* type = &plain->classes[c].def;
+        for (int p = 0; p < type->property_count; ++p) {
+            const int from = find_alike(tuned, type->name, type->properties[p].name);
+            if (from >= 0) {
+                const int to = ph_schema_first_property(plain, c) + p;
+                memcpy(codes + ph_learned_told_entry(to, false),
+                       tuned->codes + ph_learned_told_entry(from, false),
+                       PH_LEARNED_PROPERTY_ENTRIES);
+            }
+        }
+    }
+}
+
+ph_result ph_schema_create_tuned(const ph_class_def* classes, int class_count,
+                                 const ph_schema* tuned, const ph_allocator* allocator,
+                                 ph_schema** schema, ph_error* error)
+{
+    PH_ASSERT(schema != NULL && tuned != NULL);
+
+    const ph_result result = ph_schema_create(classes, class_count, allocator, schema, error);
+    if (result != PH_OK || tuned->codes == NULL) {
+        return result;
+    }
+    ph_schema* plain = *schema;
+    const ph_allocator source = plain->allocator;
+    *schema = NULL;
+    if (plain->property_count > PH_LEARNED_PROPERTIES_MAX) {
+        (void)fail_schema(error, "models: a schema that has some may have %d properties, got %d",
+                          (int)PH_LEARNED_PROPERTIES_MAX, plain->property_count);
+        ph_schema_destroy(plain);
+        return PH_ERROR_SCHEMA;
+    }
+    const size_t size = (size_t)ph_learned_entry_count(plain->property_count);
+    uint8_t* codes = ph_allocate_zeroed(&source, size);
+    ph_result made = PH_ERROR_MEMORY;
+    if (codes == NULL) {
+        (void)ph_error_set(error, made, __func__, NULL, "the allocator had no memory left");
+    } else {
+        copy_codes(plain, tuned, codes);
+        made = ph_schema_make(classes, class_count, codes, &source, schema, error);
+        ph_release(&source, codes, size);
+    }
+    ph_schema_destroy(plain);
+    return made;
+}
+
+ph_model_set ph_schema_models(const ph_schema* schema)
+{
+    return schema->models;
+}
+
+bool ph_schema_has_model(const ph_schema* schema, int first)
+{
+    return schema->codes != NULL && schema->codes[first] != PH_MODEL_CODE_NONE;
+}
+
+int ph_schema_first_property(const ph_schema* schema, int class_index)
+{
+    return (int)(schema->classes[class_index].properties - schema->classes[0].properties);
+}
+
+int ph_schema_property_count(const ph_schema* schema)
+{
+    return schema->property_count;
 }
 
 void ph_schema_destroy(ph_schema* schema)

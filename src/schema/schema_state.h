@@ -5,21 +5,30 @@
 //
 // One block holds it all:
 //
-//   | ph_schema | ph_class x classes | ph_property x all | ph_property_def x all | names |
+//   | ph_schema | ph_class x classes | ph_property x all | ph_property_def x all |
+//   | cumulative, costs, codes of all models, when it was learned | names |
 
 #ifndef PH_SCHEMA_SCHEMA_STATE_H
 #define PH_SCHEMA_SCHEMA_STATE_H
 
+#include "schema/learned_models.h"
 #include "schema/prepare.h"
 #include "schema/property.h"
 
 struct ph_schema {
     ph_class* classes;
     int class_count;
+    int property_count; // of all classes
     uint64_t fingerprint;
+    ph_model_set models;
+    const uint8_t* codes; // of the models (learned_models.h); NULL: they are the library's
     ph_allocator allocator;
     size_t size_bytes; // of the block
 };
+
+// As ph_schema_create(), with codes of models for all properties; NULL: those of the library.
+ph_result ph_schema_make(const ph_class_def* classes, int class_count, const uint8_t* codes,
+                         const ph_allocator* allocator, ph_schema** schema, ph_error* error);
 
 // Of everything that decides how the classes are written; see schema_state.c.
 uint64_t ph_fingerprint_of(const ph_class* classes, int class_count);

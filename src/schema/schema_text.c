@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/compiler.h"
 #include "pinhole/schema.h"
+#include "schema/learned_text.h"
 #include "schema/prepare.h"
 #include "schema/scanner.h"
 #include "schema/schema_state.h"
@@ -253,6 +254,9 @@ typedef struct parser {
     int class_line;
     int class_column;
     bool has_position;
+    uint8_t* codes; // of models; NULL: none was said yet
+    int property_capacity;
+    const ph_allocator* allocator;
     // Of the property that is being read: where each parameter was said, 0 for not at all.
     int columns[PH_PARAMETERS_END];
 } parser;
@@ -479,14 +483,62 @@ static bool read_property(parser* p)
     return true;
 }
 
+// ---- models
+
+// Room for the codes of all models of so many properties. @return False when there is no memory.
+static bool make_codes(parser* p)
+{
+    const size_t size = (size_t)ph_learned_entry_count(p->property_capacity);
+    if (p->codes != NULL) {
+        return true;
+    }
+    p->codes = ph_allocate_zeroed(p->allocator, size);
+    if (p->codes == NULL) {
+        p->error.result = PH_ERROR_MEMORY;
+        return complain(p, 1, "the allocator had no memory left");
+    }
+    memset(p->codes, PH_MODEL_CODE_NONE, size);
+    return true;
+}
+
+static bool read_model(parser* p)
+{
+    (void)ph_scanner_word(&p->scanner);
+    if (!make_codes(p)) {
+        return false;
+    }
+    ph_model_reader reader = {.codes = p->codes,
+                              .property_capacity = p->property_capacity,
+                              .classes = p->classes,
+                              .class_count = p->class_count,
+                              .properties = p->properties};
+    ph_word found = {0};
+    const char* wanted = ph_models_read(&reader, &p->scanner, &found);
+    return wanted == NULL || expected(p, wanted, found);
+}
+
+static bool check_models(parser* p)
+{
+    return p->codes == NULL || p->property_count <= p->property_capacity ||
+           complain(p, 1, "expected at most %d properties in a schema with models, got %d",
+                    p->property_capacity, p->property_count);
+}
+
 // ---- the whole text
+
+// A word that begins a line, unless it is the name of a property.
+static bool begins_with(const parser* p, const char* keyword)
+{
+    ph_scanner ahead = p->scanner;
+    return ph_word_is(ph_scanner_word(&ahead), keyword) &&
+           !ph_word_is(ph_scanner_word(&ahead), ":");
+}
 
 static bool read_line(parser* p)
 {
-    ph_scanner ahead = p->scanner;
-    const bool is_class =
-        ph_word_is(ph_scanner_word(&ahead), "class") && !ph_word_is(ph_scanner_word(&ahead), ":");
-    return is_class ? read_class(p) : read_property(p);
+    return begins_with(p, "class")   ? read_class(p)
+           : begins_with(p, "model") ? read_model(p)
+                                     : read_property(p);
 }
 
 static bool read_all(parser* p)
@@ -499,7 +551,7 @@ static bool read_all(parser* p)
     if (p->class_count == 0) {
         return complain(p, 1, "expected class and a name, found the end of the text");
     }
-    return end_class(p);
+    return end_class(p) && check_models(p);
 }
 
 // Lines with something on them: no more classes and properties can follow. The limits of a schema
@@ -526,7 +578,9 @@ ph_result ph_schema_parse(const char* text, size_t length, const ph_allocator* a
     const char* const start = length > 0 ? text : "";
     const size_t rows = count_rows(start, length);
     const size_t class_rows = rows < PH_CLASSES_MAX ? rows : PH_CLASSES_MAX;
-    parser p = {.scanner = {.text = start, .length = length}};
+    parser p = {.scanner = {.text = start, .length = length}, .allocator = &source};
+    p.property_capacity =
+        rows < PH_LEARNED_PROPERTIES_MAX ? (int)rows : (int)PH_LEARNED_PROPERTIES_MAX;
     p.classes = ph_allocate_array(&source, class_rows, sizeof(ph_class_def));
     p.properties = ph_allocate_array(&source, rows, sizeof(ph_property_def));
     p.names = ph_allocate_array(&source, rows, sizeof(name_buffer));
@@ -537,9 +591,14 @@ ph_result ph_schema_parse(const char* text, size_t length, const ph_allocator* a
     }
     result = PH_ERROR_SCHEMA;
     if (read_all(&p)) {
-        result = ph_schema_create(p.classes, p.class_count, &source, schema, &p.error);
+        result = ph_schema_make(p.classes, p.class_count, p.codes, &source, schema, &p.error);
+    } else if (p.error.result == PH_ERROR_MEMORY) {
+        result = PH_ERROR_MEMORY;
     }
 cleanup:
+    if (p.codes != NULL) {
+        ph_release(&source, p.codes, (size_t)ph_learned_entry_count(p.property_capacity));
+    }
     if (result != PH_OK && error != NULL) {
         *error = p.error;
         error->result = result;
@@ -704,6 +763,11 @@ static size_t print_schema(const ph_schema* schema, printer out)
             print_property(&out, &type->properties[p]);
             print(&out, "\n");
         }
+    }
+    if (schema->codes != NULL) {
+        print(&out, "\n");
+        const size_t room = out.length < out.capacity ? out.capacity - out.length : 0;
+        out.length += ph_models_print(schema, room > 0 ? out.text + out.length : NULL, room);
     }
     return out.length;
 }

@@ -25,8 +25,11 @@ def fingerprint_words(classes):
 
 
 def fingerprint_of(classes):
-    words = fingerprint_words(classes)
-    state = absorb(0, 0x3120616D65686373)
+    return digest(0x3120616D65686373, fingerprint_words(classes))
+
+
+def digest(seed, words):
+    state = absorb(0, seed)
     for word in words:
         state = absorb(state, word)
     return absorb(absorb(state, 0), 8 * len(words))

@@ -315,8 +315,24 @@ class PinholePacket(Packet):
         kind = next((kind for bit, kind in kinds if baseline.mask & bit), 0)
         return masks[self.coder.symbol(family, 2 * kind + baseline.is_active())]
 
+    def read_flagged_others(self, others):
+        told = []
+        for other in others:
+            place = self.receiver.number_of[id(other)], 1 if told else 0
+            if self.coder.symbol("OWN", place):
+                told.append(other)
+        require(told, "a record of others without any")
+        return told
+
+    def has_own_flags(self, others):
+        own = self.receiver.tables.models["OWN"]
+        return self.hello.version == 2 and all((self.receiver.number_of[id(other)], behind) in own
+                                                 for other in others for behind in (0, 1))
+
     def read_which_others(self, others):
         count = len(others)
+        if self.has_own_flags(others):
+            return self.read_flagged_others(others)
         told = 1
         if count in (2, 3):
             told = 1 + self.coder.symbol(f"OTHERS_{count}", 0)
@@ -357,7 +373,8 @@ class PinholeReceiver(Receiver):
 
     def __init__(self, classes, ground, tables):
         super().__init__(classes, ground)
-        self.tables = tables
+        self.tables = self.learned.tables(tables)
+        self.number_of = {id(p): i for i, p in enumerate(p for c in classes for p in c.properties)}
         self.known, self.last_tick = Known(), None
         self.pending = []
 

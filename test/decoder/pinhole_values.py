@@ -307,13 +307,18 @@ def read_other(packet, a_property, known):
         return coding.value_of(coding.level_of(known) ^ 1 ^ packet.coder.flag("SAME", 0))
     if isinstance(coding, Whole) and coding.coding == "enum":
         return coding.read(packet)
-    return read_number(packet, coding, known, "NUMBER")
+    place = packet.receiver.number_of[id(a_property)], 2
+    has_own = packet.hello.version == 2 and place in packet.receiver.tables.models["OWN"]
+    return read_number(packet, coding, known, *(("OWN", place) if has_own else ("NUMBER",)))
 
 
 def read_number(packet, coding, known, family, history=None):
     coder, known = packet.coder, coding.level_of(known)
     model = sum(width(coding.top) > bits for bits in (4, 8, 16))
-    model = model if history is None else 3 * model + history
+    if family == "OWN":
+        model = history
+    elif history is not None:
+        model = 3 * model + history
     symbol = coder.symbol(family, model)
     if symbol == NUMBER_ABSOLUTE:
         level = coding.level_of(coding.read(packet))

@@ -262,11 +262,22 @@ def parse_line(line, classes):
     properties.append(Property(found[1], *parse_property(found[2])))
 
 
+class Classes(list):
+    """The classes of a schema; lines are what it says of models, as words."""
+
+    def __init__(self):
+        super().__init__()
+        self.model_lines = []
+
+
 def parse_schema(text):
-    classes = []
+    classes = Classes()
     for number, line in enumerate(text.split("\n"), 1):
         line = line.split("#")[0].strip(" \t\r")
         if not line:
+            continue
+        if re.fullmatch(r"model\s+[^:\s].*", line):
+            classes.model_lines.append(line.split()[1:])
             continue
         try:
             parse_line(line, classes)

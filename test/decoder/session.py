@@ -8,6 +8,7 @@ import struct
 
 from decoder.fields import WORD32, WORD64, ahead, width
 from decoder.fingerprint import fingerprint_of
+from decoder.learned import Learned
 from decoder.schema_text import Class
 
 ASSOCIATION_BITS = 2
@@ -66,7 +67,10 @@ class Receiver:
 
     def __init__(self, classes, ground):
         self.classes, self.ground = classes, ground
-        self.fingerprint = fingerprint_of(classes)
+        self.learned = Learned()
+        for words in classes.model_lines:
+            self.learned.take_line(words, classes)
+        self.fingerprint = self.learned.fingerprint(fingerprint_of(classes))
         self.hello = self.newest = self.horizon = None
         self.applied = 0
         self.eyes = []

@@ -5,7 +5,7 @@
 // recordings and scenes of different kinds: docs/internals/learning.md. Changing a number changes
 // the wire.
 
-#include "packet/model_tables.h"
+#include "schema/model_tables.h"
 
 // clang-format off
 
@@ -2272,6 +2272,8 @@ const uint16_t ph_pinhole_costs[PH_PINHOLE_ENTRIES] = {
 };
 
 // clang-format on
+
+const ph_model_set ph_library_models = {ph_pinhole_cumulative, ph_pinhole_costs};
 
 // Which models there are, for callers that walk all tables. The tables themselves are made by a program
 // and stand in a file of their own.

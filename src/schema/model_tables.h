@@ -9,8 +9,8 @@
 // cumulative probabilities and costs (1/256 bit, rounded up) stand at the same places; so do counts
 // while tables are learned. Read for every symbol.
 
-#ifndef PH_PACKET_MODEL_TABLES_H
-#define PH_PACKET_MODEL_TABLES_H
+#ifndef PH_SCHEMA_MODEL_TABLES_H
+#define PH_SCHEMA_MODEL_TABLES_H
 
 #include <pinhole/base.h>
 
@@ -106,11 +106,22 @@ extern const uint16_t ph_pinhole_cumulative[PH_PINHOLE_ENTRIES];
 
 extern const uint16_t ph_pinhole_costs[PH_PINHOLE_ENTRIES];
 
+// The tables that both ends of a session use: those above, or those of a schema that was learned
+// (learned_models.h), which may have more of them behind.
+typedef struct ph_model_set {
+    const uint16_t* cumulative;
+    const uint16_t* costs;
+} ph_model_set;
+
+extern const ph_model_set ph_library_models;
+
 // How often symbols were used, at the places of their costs; and the bits beside them.
 typedef struct ph_pinhole_counts {
-    uint64_t seen[PH_PINHOLE_ENTRIES];
+    uint64_t seen[UINT16_MAX + 1];
     uint64_t raw_bits;
     uint64_t uniform256; // 1/256 bit
+    uint64_t updates;
+    int half; // 1, 2: of entities whose keys fall into this half; 0: of all. Enters always count
 } ph_pinhole_counts;
 
 #endif

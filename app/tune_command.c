@@ -1,0 +1,361 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// `pinhole tune`: opens recordings, measures what their values need, learns models, tells and writes.
+
+#include "tune_command.h"
+
+#include "command.h"
+#include "options.h"
+#include "scene_help.h"
+#include "tune_report.h"
+
+#include "kit/progress.h"
+#include "kit/sim_clock.h"
+#include "kit/sim_material.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND "pinhole tune"
+enum { RECORDINGS = 4, UPDATES_ENOUGH = 20000 };
+
+typedef struct tune_options {
+    const char* sources[RECORDINGS];
+    const char* schema_path;
+    const char* output_path;
+    const char* page_path;
+    const char* tables_path;
+    const char* properties;
+    double rate_hz;
+    double seconds;
+    int viewers;
+    int threads;
+    int seed;
+} tune_options;
+
+typedef struct tune_job {
+    tune_options options;
+    ph_sim_material materials[RECORDINGS];
+    const struct ph_recording* recordings[RECORDINGS];
+    int count;
+    ph_schema* base;
+    ph_tune_column columns[PH_PROPERTIES_MAX];
+    ph_pool* pool;
+    ph_tune_result result;
+    tune_report report;
+    ph_progress progress;
+    double start_s;
+} tune_job;
+
+// ---- options
+
+static void print_help(const app_option* table)
+{
+    printf("pinhole tune: a schema learned from recordings of the game\n"
+           "\n"
+           "usage: pinhole tune RECORDING... [options] -o SCHEMA\n"
+           "\n"
+           "Plays recordings as `pinhole sim` does, and learns from what viewers are sent: for\n"
+           "each property its range and coding, how often it is told, how large its changes are;\n"
+           "and the models of the pinhole profile. Writes a schema that any program loads; both\n"
+           "ends must load the same. What it is worth is measured on a part of the recordings\n"
+           "that was not learned from, and told with advice. docs/tuning.md is a walk through.\n"
+           "\n"
+           "options:\n");
+    app_options_print(table);
+    printf("\n"
+           "examples:\n"
+           "  pinhole tune crowd.csv.gz --rate 16 -o crowd.schema\n"
+           "  pinhole tune monday.csv.gz friday.csv.gz --schema game.schema -o tuned.schema\n"
+           "  pinhole tune scene:town --seconds 40 -o town.schema --page town.html\n"
+           "\n"
+           "example: pinhole tune scene:town --seconds 40 -o town.schema\n");
+}
+
+static bool read_options(int argc, char** argv, tune_options* o, int* status)
+{
+    *o = (tune_options){.viewers = 8, .seed = 1, .properties = "all"};
+    const app_option table[] = {
+        {.name = "RECORDING",
+         .summary = "a recording (CSV, plain or gzip) or scene:NAME",
+         .text = &o->sources[0]},
+        {.name = "MORE", .summary = "up to three more of the same game", .text = &o->sources[1]},
+        {.name = "MORE.", .summary = "", .text = &o->sources[2]},
+        {.name = "MORE..", .summary = "", .text = &o->sources[3]},
+        {.name = "-o",
+         .summary = "where the schema goes",
+         .text = &o->output_path,
+         .value = "FILE"},
+        {.name = "--schema",
+         .summary = "a schema to begin with; without it one is derived",
+         .text = &o->schema_path,
+         .value = "FILE"},
+        {.name = "--tables",
+         .summary = "a schema whose models are begun with, not the library's",
+         .text = &o->tables_path,
+         .value = "FILE"},
+        {.name = "--page",
+         .summary = "the report as a page",
+         .text = &o->page_path,
+         .value = "FILE"},
+        {.name = "--rate",
+         .summary = "ticks per second; 0: as the source says",
+         .decimal = &o->rate_hz,
+         .lo = 0,
+         .hi = PH_SIM_RATE_MAX},
+        {.name = "--seconds",
+         .summary = "how much is played; 0: all, of scenes 60",
+         .decimal = &o->seconds,
+         .lo = 0,
+         .hi = 1000000},
+        {.name = "--properties",
+         .summary = "pose: position and heading only",
+         .text = &o->properties,
+         .choices = "all|pose"},
+        {.name = "--viewers",
+         .summary = "of each recording",
+         .number = &o->viewers,
+         .lo = 1,
+         .hi = 64},
+        {.name = "--threads",
+         .summary = "0: all cores; changes no figure",
+         .number = &o->threads,
+         .lo = 0,
+         .hi = 256},
+        {.name = "--seed", .summary = "of scenes", .number = &o->seed, .lo = 0, .hi = INT32_MAX},
+        {0},
+    };
+    const app_usage usage = {COMMAND, print_help};
+    if (!app_options_read(&usage, table, argc, argv, status)) {
+        return false;
+    }
+    *status = APP_EXIT_USAGE;
+    if (o->sources[0] == NULL) {
+        fprintf(stderr,
+                COMMAND ": which recording? As in '" COMMAND " walk.csv.gz -o walk.schema'.\n");
+        return false;
+    }
+    if (o->output_path == NULL) {
+        fprintf(stderr, COMMAND ": where does the schema go? Say it, as in '-o tuned.schema'.\n");
+        return false;
+    }
+    return true;
+}
+
+// ---- what went wrong
+
+// ---- opening
+
+static bool open_one(tune_job* job, int index)
+{
+    const tune_options* o = &job->options;
+    const char* source = o->sources[index];
+    if (!app_scene_check(COMMAND, source)) {
+        return false;
+    }
+    const ph_sim_material_def def = {.source = source,
+                                     .schema_path = o->schema_path,
+                                     .tables_path = o->tables_path,
+                                     .rate_hz = o->rate_hz,
+                                     .seconds = o->seconds,
+                                     .is_pose_only = strcmp(o->properties, "pose") == 0,
+                                     .seed = (uint64_t)o->seed};
+    ph_fault fault = {0};
+    if (ph_sim_material_open(&job->materials[index], &def, &fault)) {
+        job->recordings[job->count++] = job->materials[index].recording;
+        return true;
+    }
+    app_complain(COMMAND,
+                 job->materials[index].is_schema_bad   ? o->schema_path
+                 : job->materials[index].is_tables_bad ? o->tables_path
+                                                       : source,
+                 &fault);
+    if (job->materials[index].lacks_rate) {
+        fprintf(stderr, "Say how many ticks a second has, as in '--rate 16'.\n");
+    }
+    return false;
+}
+
+static bool open_all(tune_job* job)
+{
+    for (int i = 0; i < RECORDINGS && job->options.sources[i] != NULL; ++i) {
+        if (!open_one(job, i)) {
+            return false;
+        }
+    }
+    job->pool = ph_pool_create(job->options.threads);
+    ph_fault fault = {0};
+    return job->pool != NULL || ph_fault_set_memory(&fault) ||
+           app_complain(COMMAND, "threads", &fault);
+}
+
+// Whether the file can be written is known before an hour of work. What is there stays until then.
+static bool check_output(const char* path)
+{
+    FILE* file = path != NULL ? fopen(path, "a") : NULL;
+    if (path != NULL && file == NULL) {
+        fprintf(stderr, COMMAND ": %s cannot be written. Does its folder exist?\n", path);
+        return false;
+    }
+    return file == NULL || fclose(file) == 0;
+}
+
+// ---- working
+
+static bool measure_columns(tune_job* job)
+{
+    ph_fault fault = {0};
+    const ph_schema* given = job->materials[0].schema;
+    if (!ph_tune_columns_measure(given, job->recordings, job->count, job->columns, &fault)) {
+        return app_complain(COMMAND, job->options.sources[0], &fault);
+    }
+    job->base = job->options.schema_path != NULL
+                    ? NULL
+                    : ph_tune_columns_schema(given, job->columns, &fault);
+    return job->options.schema_path != NULL || job->base != NULL ||
+           app_complain(COMMAND, job->options.sources[0], &fault);
+}
+
+static const ph_schema* base_of(const tune_job* job)
+{
+    return job->base != NULL ? job->base : job->materials[0].schema;
+}
+
+static void show_progress(void* context, double done)
+{
+    tune_job* job = context;
+    ph_progress_show(&job->progress, stderr, done, 1.0, ph_sim_clock_wall_s() - job->start_s);
+}
+
+static bool learn(tune_job* job)
+{
+    const ph_tune_def def = {.recordings = job->recordings,
+                             .recording_count = job->count,
+                             .base = base_of(job),
+                             .viewers = job->options.viewers,
+                             .pool = job->pool,
+                             .progress = show_progress,
+                             .progress_context = job};
+    ph_fault fault = {0};
+    job->progress = ph_progress_make("tune", ph_progress_is_wanted());
+    job->start_s = ph_sim_clock_wall_s();
+    const bool is_done = ph_tune_run(&def, &job->result, &fault);
+    ph_progress_end(&job->progress, stderr);
+    return is_done || app_complain(COMMAND, job->options.sources[0], &fault);
+}
+
+// For the page: error over budget with the base and with what was learned, from the first recording.
+static bool sweep(tune_job* job)
+{
+    static const double KBPS[TUNE_BUDGETS] = {4, 8, 13, 26, 52};
+    const ph_schema* schemas[] = {base_of(job), job->result.schema};
+    ph_fault fault = {0};
+    for (int i = 0; i < 2 * TUNE_BUDGETS; ++i) {
+        ph_sim_def def = ph_sim_def_default();
+        def.scheduler = ph_scheduler_error();
+        def.viewers = job->options.viewers;
+        def.skips_standstill = true;
+        def.kbps = KBPS[i / 2];
+        ph_sim_result result;
+        if (!ph_sim_run(&def, job->recordings[0], schemas[i % 2], job->pool, &result, &fault)) {
+            return app_complain(COMMAND, job->options.sources[0], &fault);
+        }
+        job->report.kbps[i / 2] = def.kbps;
+        job->report.error_mrad[i % 2][i / 2] = result.figures.error_mrad.mean;
+    }
+    job->report.budget_count = TUNE_BUDGETS;
+    return true;
+}
+
+// ---- output
+
+static bool write_schema(const tune_job* job)
+{
+    const size_t size = ph_schema_print(job->result.schema, NULL, 0) + 1;
+    char* text = malloc(size);
+    FILE* file = fopen(job->options.output_path, "w");
+    bool is_written = text != NULL && file != NULL;
+    if (is_written) {
+        ph_schema_print(job->result.schema, text, size);
+        is_written = fprintf(file, "# Learned by `pinhole tune`: docs/tuning.md.\n%s", text) > 0;
+    }
+    is_written = (file == NULL || fclose(file) == 0) && is_written;
+    free(text);
+    if (!is_written) {
+        fprintf(stderr, COMMAND ": %s cannot be written. Is the disk full?\n",
+                job->options.output_path);
+    }
+    return is_written;
+}
+
+static bool write_page(tune_job* job)
+{
+    const char* path = job->options.page_path;
+    if (path == NULL) {
+        return true;
+    }
+    if (!sweep(job)) {
+        return false;
+    }
+    FILE* file = fopen(path, "w");
+    const bool is_put = file != NULL && tune_page_write(&job->report, file);
+    if (file == NULL || fclose(file) != 0 || !is_put) {
+        fprintf(stderr, COMMAND ": %s cannot be written. Is the disk full?\n", path);
+        return false;
+    }
+    return true;
+}
+
+static bool tell(tune_job* job)
+{
+    job->report = (tune_report){.source = job->options.sources[0],
+                                .base = base_of(job),
+                                .columns = job->columns,
+                                .result = &job->result};
+    tune_report_columns(&job->report, stdout);
+    tune_report_gain(&job->report, stdout);
+    tune_report_properties(&job->report, stdout);
+    char texts[TUNE_ADVICE_MAX][TUNE_TEXT_MAX];
+    const int count = tune_report_advise(&job->report, texts);
+    printf("\n%s", count > 0 ? "what else would help\n" : "");
+    for (int i = 0; i < count; ++i) {
+        printf("  %d. %s\n", i + 1, texts[i]);
+    }
+    if (job->result.before.entity_count == 1) {
+        printf("\nThere is one entity only: all that was learned is what it is told of itself.\n");
+    }
+    if (job->result.updates < UPDATES_ENOUGH) {
+        printf("\nThis is a small recording: %llu updates were learned from, and %d would be "
+               "enough. What is rare in it stays as it was; record for longer, or give several.\n",
+               (unsigned long long)job->result.updates, (int)UPDATES_ENOUGH);
+    }
+    printf("\n%s: %d models, learned from %llu updates. Both ends must load it.\n",
+           job->options.output_path, job->result.models, (unsigned long long)job->result.updates);
+    return true;
+}
+
+static void close_job(tune_job* job)
+{
+    ph_schema_destroy(job->result.schema);
+    ph_schema_destroy(job->base);
+    ph_pool_destroy(job->pool);
+    for (int i = 0; i < RECORDINGS; ++i) {
+        ph_sim_material_close(&job->materials[i]);
+    }
+}
+
+int tune_command(int argc, char** argv)
+{
+    static tune_job job;
+    int status;
+    if (!read_options(argc, argv, &job.options, &status)) {
+        return status;
+    }
+    const bool is_done = check_output(job.options.output_path) &&
+                         check_output(job.options.page_path) && open_all(&job) &&
+                         measure_columns(&job) && learn(&job) && write_schema(&job) && tell(&job) &&
+                         write_page(&job);
+    close_job(&job);
+    return is_done ? APP_EXIT_OK : APP_EXIT_FAILURE;
+}

@@ -1,0 +1,247 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+#include "tune_report.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---- what each property needs
+
+static double per_change(uint64_t cost256, const ph_tune_column* column)
+{
+    return column->changes > 0 ? (double)cost256 / 256.0 / (double)column->changes : 0.0;
+}
+
+static int least_of(const uint64_t* cost256)
+{
+    int least = 0;
+    for (int c = 1; c < PH_TUNE_CODING_COUNT; ++c) {
+        least = cost256[c] < cost256[least] ? c : least;
+    }
+    return least;
+}
+
+static void print_costs(const char* what, const uint64_t* cost256, const ph_tune_column* column,
+                        FILE* file)
+{
+    const int least = least_of(cost256);
+    fprintf(file, "  %-14s", what);
+    for (int c = 0; c < PH_TUNE_CODING_COUNT; ++c) {
+        fprintf(file, " %9.2f%s", per_change(cost256[c], column), c == least ? "*" : " ");
+    }
+    fprintf(file, "\n");
+}
+
+static void print_column(const ph_property_def* def, const ph_tune_column* column, FILE* file)
+{
+    if (column->samples == 0) {
+        fprintf(file, "%s: the recording has no values for it\n", def->name);
+        return;
+    }
+    if (column->low == column->high) {
+        fprintf(file, "%s: constant, it costs nothing after an enter\n", def->name);
+        return;
+    }
+    const double share = 100.0 * (double)column->changes / (double)column->samples;
+    fprintf(file, "%s: levels %lld..%lld, another one in %.1f %% of quarter seconds\n", def->name,
+            (long long)column->low, (long long)column->high, share);
+    if (column->changes == 0) {
+        return;
+    }
+    if (def->coding == PH_CODING_ENUM || def->coding == PH_CODING_BOOL) {
+        fprintf(file, "  a choice: %.2f bits each time, %.2f as the schema says it\n",
+                per_change(column->absolute256[PH_TUNE_ARITHMETIC], column),
+                per_change(column->absolute256[PH_TUNE_RANGE], column));
+        return;
+    }
+    print_costs("value", column->absolute256, column, file);
+    print_costs(column->predictor == PH_TUNE_LAST ? "from the last" : "from its way",
+                column->residual256, column, file);
+    fprintf(file, "  of the value %s takes the least", ph_tune_coding_names[column->best]);
+    if (column->best == PH_TUNE_RICE) {
+        fprintf(file, " with k %d", column->rice_k[0]);
+    }
+    fprintf(file, "; updates take the difference, by a model\n");
+}
+
+void tune_report_columns(const tune_report* report, FILE* file)
+{
+    const ph_class_def* type = ph_schema_class(report->base, 0);
+    fprintf(file, "what each property needs, in bits per change (* the least)\n%-16s", "");
+    for (int c = 0; c < PH_TUNE_CODING_COUNT; ++c) {
+        fprintf(file, " %9s ", ph_tune_coding_names[c]);
+    }
+    fprintf(file, "\n");
+    for (int i = 0; i < type->property_count; ++i) {
+        if (report->columns[i].is_number) {
+            print_column(&type->properties[i], &report->columns[i], file);
+        }
+    }
+}
+
+// ---- before and after
+
+static double change_pct(double before, double after)
+{
+    return before > 0.0 ? 100.0 * (after / before - 1.0) : 0.0;
+}
+
+static void print_gain(const char* what, double before, double after, FILE* file)
+{
+    fprintf(file, "  %-34s %8.2f %8.2f %+7.1f %%\n", what, before, after,
+            change_pct(before, after));
+}
+
+void tune_report_gain(const tune_report* report, FILE* file)
+{
+    const ph_tune_result* result = report->result;
+    const ph_sim_rates before = ph_sim_result_rates(&result->before);
+    const ph_sim_rates after = ph_sim_result_rates(&result->after);
+    fprintf(file,
+            "\nlearned from half of the entities, through half of the eyes, for three fifths of "
+            "the time\n  %-34s %8s %8s\n",
+            "", "before", "after");
+    if (result->test_updates > 0) {
+        print_gain("bits of an update, all others", result->before_bits, result->after_bits, file);
+    } else {
+        fprintf(file, "  nothing is left to test on\n");
+    }
+    fprintf(file, "at 13 kbit/s, the whole time, through the other eyes\n");
+    print_gain("bits per update", before.bits_per_update, after.bits_per_update, file);
+    print_gain("mean error, mrad", result->before.figures.error_mrad.mean,
+               result->after.figures.error_mrad.mean, file);
+}
+
+// Bits of updates alone: of a property, or of a reason.
+static double per_update(const ph_sim_result* result, uint64_t bits256)
+{
+    const double updates = (double)result->traffic.significant_updates;
+    return updates > 0.0 ? (double)bits256 / 256.0 / updates : 0.0;
+}
+
+static double payload_share(const ph_sim_result* result, uint64_t bits256)
+{
+    const double bits = 8.0 * (double)result->traffic.payload_bytes;
+    return bits > 0.0 ? (double)bits256 / 256.0 / bits : 0.0;
+}
+
+void tune_report_properties(const tune_report* report, FILE* file)
+{
+    fprintf(file, "\nwhere the bits go, per update     before    after   share of the payload\n");
+    ph_sim_bits before;
+    ph_sim_bits after;
+    for (int i = 0; ph_sim_result_bits(&report->result->before, i, &before); ++i) {
+        if (!ph_sim_result_bits(&report->result->after, i, &after) ||
+            (before.bits256 == 0 && after.bits256 == 0)) {
+            continue;
+        }
+        fprintf(file, "  %-28s %8.2f %8.2f %8.1f %% %6.1f %%\n", before.key,
+                per_update(&report->result->before, before.bits256),
+                per_update(&report->result->after, after.bits256),
+                100.0 * payload_share(&report->result->before, before.bits256),
+                100.0 * payload_share(&report->result->after, after.bits256));
+    }
+}
+
+// ---- advice
+
+typedef struct advice {
+    double saved; // share of the payload
+    char text[TUNE_TEXT_MAX];
+} advice;
+
+static void keep_best(advice best[TUNE_ADVICE_MAX], const advice* one)
+{
+    advice next = *one;
+    for (int i = 0; i < TUNE_ADVICE_MAX; ++i) {
+        if (next.saved > best[i].saved) {
+            const advice before = best[i];
+            best[i] = next;
+            next = before;
+        }
+    }
+}
+
+// An edge half a metre from the middle is off by so much when an angle is off by half a step; seen from
+// here on that is less than 1 mrad.
+static double unseen_from_m(int bits)
+{
+    const double half_step_rad = 3.14159265358979 / (double)(1 << bits);
+    return 0.5 * half_step_rad / 0.001;
+}
+
+// Of an angle: two bits less.
+static void advise_angle(const ph_property_def* def, double share, double updates_bits,
+                         advice* made)
+{
+    const int fewer = def->bits - 2;
+    if (fewer < 4) {
+        return;
+    }
+    made->saved = share * (updates_bits > 2.0 ? 2.0 / updates_bits : 1.0);
+    snprintf(made->text, sizeof made->text,
+             "`%s` takes %.0f %% of the budget; %d bits instead of %d would show no difference "
+             "beyond %.0f m",
+             def->name, 100.0 * share, fewer, def->bits, unseen_from_m(fewer));
+}
+
+static void advise_number(const ph_property_def* def, const ph_tune_column* column, double share,
+                          advice* made)
+{
+    uint64_t small = 0;
+    for (int i = 0; i <= 2; ++i) {
+        small += column->lengths[i];
+    }
+    const double part = column->changes > 0 ? (double)small / (double)column->changes : 0.0;
+    made->saved = share * part * 0.5;
+    snprintf(made->text, sizeof made->text,
+             "`%s` takes %.0f %% of the budget, and %.0f %% of its changes are by 3 or less: "
+             "`significant 4` would leave those out",
+             def->name, 100.0 * share, 100.0 * part);
+}
+
+static void advise_property(const tune_report* report, int property, advice best[TUNE_ADVICE_MAX])
+{
+    const ph_property_def* def = &ph_schema_class(report->base, 0)->properties[property];
+    const ph_tune_column* column = &report->columns[property];
+    const ph_sim_result* after = &report->result->after;
+    const double share = payload_share(after, after->traffic.property_bits256[property]);
+    advice made = {0};
+    if (def->coding == PH_CODING_POSITION) {
+        // Rounding must drown in the error that there is: of a step, half is rounding on average.
+        const double bits = per_update(after, after->traffic.property_bits256[property]);
+        const bool is_lost_in_error = def->step < after->figures.error_mm.p50 / 4.0;
+        made.saved = bits > 0.0 && is_lost_in_error ? share * 2.0 / bits : 0.0;
+        snprintf(made.text, sizeof made.text,
+                 "`%s` takes %.0f %% of the budget; steps of %.0f mm instead of %.0f would save "
+                 "some 2 bits of an update and show no difference beyond %.0f m",
+                 def->name, 100.0 * share, 2.0 * def->step, def->step, 2.0 * def->step * 0.87);
+    } else if (def->coding == PH_CODING_ANGLE) {
+        advise_angle(
+            def, share,
+            column->changes > 0 ? per_change(column->residual256[PH_TUNE_ARITHMETIC], column) : 2.0,
+            &made);
+    } else if (column->is_number && column->changes > 0 && def->coding != PH_CODING_ENUM &&
+               def->coding != PH_CODING_BOOL) {
+        advise_number(def, column, share, &made);
+    }
+    if (made.saved > 0.002) {
+        keep_best(best, &made);
+    }
+}
+
+int tune_report_advise(const tune_report* report, char texts[TUNE_ADVICE_MAX][TUNE_TEXT_MAX])
+{
+    advice best[TUNE_ADVICE_MAX] = {0};
+    const int count = ph_schema_class(report->base, 0)->property_count;
+    for (int i = 0; i < count; ++i) {
+        advise_property(report, i, best);
+    }
+    int given = 0;
+    while (given < TUNE_ADVICE_MAX && best[given].saved > 0.0) {
+        memcpy(texts[given], best[given].text, TUNE_TEXT_MAX);
+        ++given;
+    }
+    return given;
+}

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What `pinhole tune` tells a person: what each property needs, where the bits go before and after, advice
+// in words; and the same with pictures as a page.
+
+#ifndef PH_APP_TUNE_REPORT_H
+#define PH_APP_TUNE_REPORT_H
+
+#include "kit/tune.h"
+#include "kit/tune_columns.h"
+
+#include <stdio.h>
+
+enum { TUNE_ADVICE_MAX = 3, TUNE_BUDGETS = 5, TUNE_TEXT_MAX = 200 };
+
+typedef struct tune_report {
+    const char* source; // the first recording
+    const ph_schema* base;
+    const ph_tune_column* columns; // by property
+    const ph_tune_result* result;
+    // Error over budget, before and after, for the page; count is 0 without.
+    double kbps[TUNE_BUDGETS];
+    double error_mrad[2][TUNE_BUDGETS];
+    int budget_count;
+} tune_report;
+
+void tune_report_columns(const tune_report* report, FILE* file);
+void tune_report_gain(const tune_report* report, FILE* file);
+void tune_report_properties(const tune_report* report, FILE* file);
+
+// Best first. @return How many there are.
+int tune_report_advise(const tune_report* report, char texts[TUNE_ADVICE_MAX][TUNE_TEXT_MAX]);
+
+// @return False when the file does not take it.
+bool tune_page_write(const tune_report* report, FILE* file);
+
+#endif

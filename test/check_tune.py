@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Pinhole authors
+# SPDX-License-Identifier: MIT
+"""`pinhole tune` as a person uses it: it learns, tells, writes a schema that `sim` takes; and says what is wrong."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = pathlib.Path("build/pinhole").resolve()
+
+
+def run(folder, *words, code=0):
+    done = subprocess.run([PROGRAM, *words], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != code:
+        sys.exit(f"pinhole {' '.join(words)}: {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout if code == 0 else done.stderr
+
+
+def expect(text, *parts):
+    for part in parts:
+        if part not in text:
+            sys.exit(f"'{part}' is missing in:\n{text}")
+
+
+def write_game(path, entities, ticks, extra=lambda tick, entity: "5,calm"):
+    lines = ["# rate 10", "tick,entity,x_mm,y_mm,z_mm,heading_deg,flat,mood"]
+    lines += [f"{t},{e},{t * 150},{e * 1000 + t * 7 % 300},0,{t * 9 % 360},{extra(t, e)}"
+              for t in range(ticks) for e in range(entities)]
+    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+def it_learns(folder):
+    play = ("scene:town", "--seconds", "24", "--viewers", "4")
+    told = run(folder, "tune", *play, "-o", "town.schema", "--page", "town.html")
+    expect(told, "what each property needs", "varint", "arithmetic", "bits of an update", "town.schema:")
+    page = (folder / "town.html").read_text("utf-8")
+    expect(page, "<svg", "Error over budget", "</html>")
+    sims = [json.loads(run(folder, "sim", *play, "--json", *more))["bits_per_update"]
+            for more in ((), ("--schema", "town.schema"), ("--tables", "town.schema"))]
+    if not (sims[1] < 0.98 * sims[0] and sims[2] < 0.98 * sims[0]):
+        sys.exit(f"bits per update: {sims}")
+    again = run(folder, "tune", *play, "--threads", "1", "-o", "again.schema")
+    expect(again, "again.schema:")
+    if (folder / "again.schema").read_bytes() != (folder / "town.schema").read_bytes():
+        sys.exit("another schema with another number of threads")
+
+
+def it_says_what_is_wrong(folder):
+    for name, text in (("empty", ""), ("head", "# rate 10\ntick,entity,x_mm,y_mm,z_mm,heading_deg\n")):
+        (folder / name).write_text(text, encoding="ascii")
+        expect(run(folder, "tune", name, "-o", "x", code=1), "there is no")
+    write_game(folder / "one", 1, 200)
+    expect(run(folder, "tune", "one", "-o", "x"), "one entity only", "nothing is left to test on")
+    write_game(folder / "brief", 3, 50)
+    expect(run(folder, "tune", "brief", "-o", "x", code=1), "too short")
+    write_game(folder / "few", 3, 200, lambda tick, entity: f"5,word{tick % 9}")
+    expect(run(folder, "tune", "few", "-o", "x"), "flat: constant", "mood: ", "a choice", "small recording")
+    (folder / "narrow").write_text("class thing\n p: position\n flat: range 0..3\n", encoding="ascii")
+    expect(run(folder, "tune", "few", "--schema", "narrow", "-o", "x", code=1),
+           "few:3", "5 is outside of 0..3")
+    expect(run(folder, "tune", "few", "--tables", "few", "-o", "x", code=1), "few:")
+    expect(run(folder, "tune", "few", code=2), "-o")
+    expect(run(folder, "tune", code=2), "which recording")
+    expect(run(folder, "tune", "few", "-o", "no/where", code=1), "cannot be written")
+    expect(run(folder, "tune", "--help"), "usage: pinhole tune")
+
+
+with tempfile.TemporaryDirectory() as place:
+    it_learns(pathlib.Path(place))
+    it_says_what_is_wrong(pathlib.Path(place))
+print("2 passed, 0 failed")

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Learning a schema from a scene: what it is worth, that it says the same every time, and what the values
+// of a recording need.
+
+#include "test_support.h"
+
+#include "kit/derive.h"
+#include "kit/recording_csv.h"
+#include "kit/sim_material.h"
+#include "kit/tune.h"
+#include "kit/tune_columns.h"
+
+#include <pinhole/integers.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static void open_town(ph_sim_material* material)
+{
+    const ph_sim_material_def def = {.source = "scene:town", .seconds = 24, .count = 60, .seed = 3};
+    ph_fault fault = {0};
+    if (!ph_sim_material_open(material, &def, &fault)) {
+        fail_msg("%s", fault.message);
+    }
+}
+
+static char* tune(const ph_sim_material* material, int threads, ph_tune_result* result)
+{
+    const struct ph_recording* recordings[] = {material->recording};
+    ph_pool* pool = ph_pool_create(threads);
+    const ph_tune_def def = {.recordings = recordings,
+                             .recording_count = 1,
+                             .base = material->schema,
+                             .viewers = 2,
+                             .pool = pool};
+    ph_fault fault = {0};
+    if (!ph_tune_run(&def, result, &fault)) {
+        fail_msg("%s", fault.message);
+    }
+    ph_pool_destroy(pool);
+    const size_t size = ph_schema_print(result->schema, NULL, 0) + 1;
+    char* text = malloc(size);
+    assert_non_null(text);
+    ph_schema_print(result->schema, text, size);
+    ph_schema_destroy(result->schema);
+    return text;
+}
+
+static void models_of_a_game_are_worth_it_and_always_the_same(void** state)
+{
+    (void)state;
+    ph_sim_material material;
+    open_town(&material);
+    ph_tune_result one;
+    ph_tune_result two;
+    char* text = tune(&material, 1, &one);
+    char* again = tune(&material, 2, &two);
+    assert_string_equal(text, again);
+    assert_true(one.models > 0 && one.updates > 1000 && one.test_updates > 100);
+    assert_true(one.after_bits < 0.98 * one.before_bits);
+    ph_schema* schema = NULL;
+    assert_int_equal(ph_schema_parse(text, strlen(text), NULL, &schema, NULL), PH_OK);
+    assert_int_equal(ph_schema_class_count(schema), 1);
+    ph_schema_destroy(schema);
+    free(text);
+    free(again);
+    ph_sim_material_close(&material);
+}
+
+// By hand: two values, 0 and 200, in turns.
+static void columns_cost_what_codings_say(void** state)
+{
+    (void)state;
+    static const char TEXT[] = "# rate 4\ntick,entity,x_mm,y_mm,z_mm,heading_deg,power,idle\n"
+                               "0,1,0,0,0,0,0,7\n1,1,0,0,0,0,200,7\n2,1,0,0,0,0,0,7\n"
+                               "3,1,0,0,0,0,200,7\n";
+    const ph_recording_def def = {0};
+    ph_fault fault = {0};
+    ph_recording* recording = ph_recording_parse(TEXT, sizeof TEXT - 1, &def, &fault);
+    assert_non_null(recording);
+    ph_schema* derived = ph_derive_schema(recording, &fault);
+    assert_non_null(derived);
+    static ph_tune_column columns[PH_PROPERTIES_MAX];
+    const struct ph_recording* recordings[] = {recording};
+    assert_true(ph_tune_columns_measure(derived, recordings, 1, columns, &fault));
+    const ph_tune_column* power = &columns[2];
+    assert_int_equal(power->changes, 3);
+    assert_int_equal(power->high - power->low, 200);
+    assert_int_equal(power->absolute256[PH_TUNE_FIXED], 3 * 8 * 256);
+    assert_int_equal(power->absolute256[PH_TUNE_RANGE], 3 * 8 * 256);
+    const int gamma = 2 * ph_gamma_cost_bits(200) + ph_gamma_cost_bits(0);
+    assert_int_equal(power->absolute256[PH_TUNE_GAMMA], gamma * 256);
+    assert_int_equal(power->predictor, PH_TUNE_LAST);
+    assert_int_equal(power->lengths[8], 3);
+    const int gamma_of_difference = 2 * ph_gamma_cost_bits(400) + ph_gamma_cost_bits(399);
+    assert_int_equal(power->residual256[PH_TUNE_GAMMA], gamma_of_difference * 256);
+    const ph_tune_column* idle = &columns[3];
+    assert_true(idle->changes == 0 && idle->low == idle->high && idle->samples == 4);
+    // Others of the kind may have greater values.
+    ph_schema* schema = ph_tune_columns_schema(derived, columns, &fault);
+    assert_non_null(schema);
+    const ph_property_def* made = &ph_schema_class(schema, 0)->properties[2];
+    assert_true(made->lo == 0.0 && made->hi >= 300.0);
+    ph_schema_destroy(schema);
+    ph_schema_destroy(derived);
+    ph_recording_destroy(recording);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(models_of_a_game_are_worth_it_and_always_the_same),
+        cmocka_unit_test(columns_cost_what_codings_say),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
