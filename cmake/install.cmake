@@ -83,3 +83,22 @@ if(TARGET pinhole_net)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pinhole-net${pinhole_postfix}.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
+
+# As net: a project that does not ask for the component needs no libnats.
+if(TARGET pinhole_bus)
+    install(TARGETS pinhole_bus EXPORT pinhole_bus_targets ARCHIVE)
+    if(TARGET pinhole_bus_shared)
+        install(TARGETS pinhole_bus_shared EXPORT pinhole_bus_targets LIBRARY RUNTIME ARCHIVE)
+    endif()
+    install(DIRECTORY include/pinhole/bus DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pinhole
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+    install(EXPORT pinhole_bus_targets NAMESPACE pinhole:: FILE pinhole-bus-targets.cmake
+        DESTINATION ${pinhole_package_dir})
+    set(pinhole_pc_bus_libs "")
+    if(NOT TARGET pinhole_bus_shared)
+        set(pinhole_pc_bus_libs " -lnats -pthread")
+    endif()
+    configure_file(cmake/pinhole-bus.pc.in pinhole-bus${pinhole_postfix}.pc @ONLY)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pinhole-bus${pinhole_postfix}.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

@@ -3,6 +3,7 @@
 
 # test/test_<name>.c    cmocka program test_<name>, run by ctest
 # test/cpp/test_<name>.cpp   the same in C++17
+# test/test_nats*.c, test/test_bus*.c, fuzz/fuzz_bus_*.c   link libpinhole-bus, and are left out where there is none
 # fuzz/fuzz_<name>.c    replay_<name>: plain program that runs the kept corpus, by ctest, any compiler
 #                       fuzz_<name>: libFuzzer program, clang only
 
@@ -12,6 +13,9 @@ file(GLOB fuzz_support CONFIGURE_DEPENDS fuzz/support/*.c)
 
 if(NOT TARGET pinhole_soak)
     list(FILTER fuzz_sources EXCLUDE REGEX "/fuzz_(soak|demo)_[a-z_]+\\.c$")
+endif()
+if(NOT TARGET pinhole_bus)
+    list(FILTER fuzz_sources EXCLUDE REGEX "/fuzz_bus_[a-z_]+\\.c$")
 endif()
 
 # Compiled once for all targets.
@@ -27,10 +31,14 @@ function(pinhole_fuzz_program program)
     pinhole_compile(${program})
     target_include_directories(${program} PRIVATE fuzz)
     target_link_libraries(${program} PRIVATE $<TARGET_NAME_IF_EXISTS:pinhole_fuzz_support> pinhole_inside)
-    if(program MATCHES "_soak_")
-        target_link_libraries(${program} PRIVATE pinhole_soak)
-    elseif(program MATCHES "_demo_")
-        target_link_libraries(${program} PRIVATE pinhole_app)
+    # Readers of the soak and of the demo: with the file of that name alone, as the rest would be compiled for nothing.
+    if(program MATCHES "_(soak_[a-z_]+)$")
+        target_sources(${program} PRIVATE soak/${CMAKE_MATCH_1}.c)
+    elseif(program MATCHES "_(demo_[a-z_]+)$")
+        target_sources(${program} PRIVATE app/${CMAKE_MATCH_1}.c)
+        target_include_directories(${program} PRIVATE app)
+    elseif(program MATCHES "_bus_")
+        target_link_libraries(${program} PRIVATE pinhole_bus)
     endif()
     # libFuzzer's entry point has no header to be declared in.
     if(pinhole_has_gnu_flags)
@@ -53,7 +61,10 @@ if(PINHOLE_TESTS)
     endif()
 
     if(NOT TARGET pinhole_soak)
-        list(FILTER test_sources EXCLUDE REGEX "/test_(soak|demo_[a-z_]+)\\.c$")
+        list(FILTER test_sources EXCLUDE REGEX "/test_(soak|(demo|bots)_[a-z_]+)\\.c$")
+    endif()
+    if(NOT TARGET pinhole_bus)
+        list(FILTER test_sources EXCLUDE REGEX "/test_(nats|bus)[a-z_]*\\.c$")
     endif()
 
     # Compiled once for all tests; an interface library stands in while there is nothing to compile.
@@ -77,13 +88,28 @@ if(PINHOLE_TESTS)
         target_link_libraries(${program} PRIVATE pinhole_test_support)
         if(program STREQUAL "test_soak")
             target_link_libraries(${program} PRIVATE pinhole_soak)
-        elseif(program MATCHES "^test_demo_")
+        elseif(program MATCHES "^test_(demo|bots)_")
             target_link_libraries(${program} PRIVATE pinhole_app)
+        elseif(program MATCHES "^test_(nats|bus)")
+            target_link_libraries(${program} PRIVATE pinhole_bus)
         endif()
         # Tests find golden files from the root of the tree.
         add_test(NAME ${program} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
         set_tests_properties(${program} PROPERTIES LABELS unit)
     endforeach()
+
+    # The same chaos without fencing: it must notice. Its own copy of the bus, without the transport over NATS.
+    if(TARGET pinhole_bus AND NOT PINHOLE_TEST_LIST)
+        set(unfenced_sources ${bus_sources})
+        list(FILTER unfenced_sources EXCLUDE REGEX "/nats[a-z_]*\\.c$")
+        add_executable(test_bus_chaos_unfenced test/test_bus_chaos.c test/support/bus_stage.c ${unfenced_sources})
+        pinhole_compile(test_bus_chaos_unfenced)
+        target_compile_definitions(test_bus_chaos_unfenced PRIVATE PH_BUS_UNFENCED)
+        target_link_libraries(test_bus_chaos_unfenced PRIVATE pinhole_test_support pinhole_net)
+        add_test(NAME test_bus_chaos_unfenced COMMAND test_bus_chaos_unfenced
+            WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+        set_tests_properties(test_bus_chaos_unfenced PROPERTIES LABELS unit)
+    endif()
 
     # What test/check_first_hour.py runs.
     if(TARGET pinhole_net AND NOT PINHOLE_TEST_LIST)
@@ -114,9 +140,14 @@ if(PINHOLE_TESTS)
     endif()
 
     if(NOT PINHOLE_SANITIZE STREQUAL "thread" AND NOT PINHOLE_COVERAGE)
+        # Compiled once for all of them.
+        add_library(pinhole_replay_main OBJECT fuzz/replay_main.c)
+        pinhole_compile(pinhole_replay_main)
+        target_include_directories(pinhole_replay_main PRIVATE fuzz)
+        target_link_libraries(pinhole_replay_main PRIVATE pinhole_inside)
         foreach(source IN LISTS fuzz_sources)
             string(REGEX REPLACE "^.*/fuzz_(.+)\\.c$" "\\1" name ${source})
-            pinhole_fuzz_program(replay_${name} ${source} fuzz/replay_main.c)
+            pinhole_fuzz_program(replay_${name} ${source} $<TARGET_OBJECTS:pinhole_replay_main>)
             add_test(NAME replay_${name} COMMAND replay_${name} fuzz/corpus/${name}
                 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
             set_tests_properties(replay_${name} PROPERTIES LABELS replay)

@@ -1,0 +1,591 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The connection of the transport over NATS: what a def may say, how libnats is set up, what it says when the
+// connection comes and goes, opening and closing. Runs when a program starts and ends, and when a server fails.
+//
+// libnats calls from its own threads, also for a while after the connection was closed: the state has as many users as
+// can still call.
+
+#if !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+
+#include "bus/nats_state.h"
+
+#include "base/allocator.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    COOKIE = 0x9A7501,
+    SERVERS_MAX = 64,
+    SERVERS_TEXT_MAX = 4096,
+    PENDING_MAX = 1000 * 1000 * 1000,
+    WAIT_MAX_MS = 600 * 1000,
+    PAYLOAD_MAX = 1024 * 1024, // until a server says how much it takes
+
+    // A server that is silent is left after PINGS + 1 intervals at most.
+    PING_MS = 350,
+    PINGS = 2,
+    CONNECT_MS = 1000,
+    RETRY_MS = 100, // and up to as much again by chance
+    // A write that takes longer breaks the connection, and keeps the sender no longer than that.
+    WRITE_MS = 500,
+    // Above it gives nothing: 64 KiB and 256 KiB took the same time per message.
+    IO_BYTES = 64 * 1024,
+    // What is published while it connects again would be sent after that, and be old. 1 keeps one message at most;
+    // with -1 libnats takes all, says that it is sent, and loses it.
+    RECONNECT_BYTES = 1,
+};
+
+static const ph_allocator MEMORY = {0}; // malloc and free
+
+int64_t ph_nats_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+// ---- what the owner is told ------------------------------------------------------------------------
+
+ph_check ph_nats_call(const ph_nats* nats, const char* function)
+{
+    return ph_check_begin(nats->on_error, nats->on_error_context, function);
+}
+
+void ph_nats_tell(ph_nats* nats, const char* format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    pthread_mutex_lock(&nats->news_mutex);
+    if (nats->error_count < PH_NATS_ERRORS_MAX) {
+        vsnprintf(nats->errors[nats->error_count++], PH_ERROR_TEXT_SIZE, format, arguments);
+    } else {
+        nats->left_out_count += 1;
+    }
+    pthread_mutex_unlock(&nats->news_mutex);
+    va_end(arguments);
+    atomic_store_explicit(&nats->has_news, true, memory_order_release);
+}
+
+void ph_nats_tell_owner(ph_nats* nats)
+{
+    if (!atomic_load_explicit(&nats->has_news, memory_order_acquire)) {
+        return;
+    }
+    char texts[PH_NATS_ERRORS_MAX][PH_ERROR_TEXT_SIZE];
+    pthread_mutex_lock(&nats->news_mutex);
+    const int count = nats->error_count;
+    const int left_out = nats->left_out_count;
+    memcpy(texts, nats->errors, (size_t)count * sizeof *texts);
+    nats->error_count = 0;
+    nats->left_out_count = 0;
+    atomic_store_explicit(&nats->has_news, false, memory_order_relaxed);
+    pthread_mutex_unlock(&nats->news_mutex);
+    const ph_check call = ph_nats_call(nats, "ph_nats");
+    for (int i = 0; i < count; ++i) {
+        ph_fail(&call, PH_ERROR_SYSTEM, NULL, "%s", texts[i]);
+    }
+    if (left_out > 0) {
+        ph_fail(&call, PH_ERROR_SYSTEM, NULL, "%d more errors were left out", left_out);
+    }
+}
+
+// ---- what libnats says -----------------------------------------------------------------------------
+
+static void keep_server(ph_nats* nats, natsConnection* connection)
+{
+    char url[256] = "";
+    if (connection != NULL) {
+        natsConnection_GetConnectedUrl(connection, url, sizeof url);
+    }
+    const char* start = strstr(url, "://");
+    start = start != NULL ? start + 3 : url;
+    const char* at = strrchr(start, '@'); // user and password are not to be shown
+    pthread_mutex_lock(&nats->news_mutex);
+    snprintf(nats->server, sizeof nats->server, "%.63s", at != NULL ? at + 1 : start);
+    pthread_mutex_unlock(&nats->news_mutex);
+}
+
+static void on_connected(natsConnection* connection, void* closure)
+{
+    ph_nats* nats = closure;
+    const int64_t payload_max = natsConnection_GetMaxPayload(connection);
+    atomic_store(&nats->payload_max,
+                 payload_max > 0 && payload_max < PENDING_MAX ? (int)payload_max : PAYLOAD_MAX);
+    keep_server(nats, connection);
+    atomic_store(&nats->is_connected, true);
+}
+
+static void on_reconnected(natsConnection* connection, void* closure)
+{
+    ph_nats* nats = closure;
+    atomic_fetch_add(&nats->reconnects, 1);
+    on_connected(connection, nats);
+}
+
+static void on_disconnected(natsConnection* connection, void* closure)
+{
+    (void)connection;
+    ph_nats* nats = closure;
+    // Of one that has never been there, opening has counted it.
+    if (atomic_exchange(&nats->is_connected, false)) {
+        atomic_fetch_add(&nats->losses, 1);
+        keep_server(nats, NULL);
+    }
+}
+
+// The last call of a connection. Not only by closing: libnats gives up when a server refuses the credentials twice.
+static void on_closed(natsConnection* connection, void* closure)
+{
+    ph_nats* nats = closure;
+    on_disconnected(connection, nats);
+    if (!atomic_load(&nats->is_closing)) {
+        const char* reason = NULL;
+        natsConnection_GetLastError(connection, &reason);
+        ph_nats_tell(nats, "the connection is closed for good: %s",
+                     reason != NULL ? reason : "without a reason");
+    }
+    ph_nats_release(nats);
+}
+
+static void on_complaint(natsConnection* connection, natsSubscription* subscription,
+                         natsStatus status, void* closure)
+{
+    (void)subscription;
+    ph_nats* nats = closure;
+    if (status == NATS_SLOW_CONSUMER) {
+        ph_nats_count_drop(nats, 1); // not to be expected: no subscription has a limit
+        return;
+    }
+    const char* reason = NULL;
+    natsConnection_GetLastError(connection, &reason);
+    ph_nats_tell(nats, "libnats says: %s%s%s", natsStatus_GetText(status),
+                 reason != NULL && *reason != '\0' ? ": " : "", reason != NULL ? reason : "");
+}
+
+// ---- checks ----------------------------------------------------------------------------------------
+
+ph_nats_def ph_nats_def_default(void)
+{
+    return (ph_nats_def){.servers = "nats://127.0.0.1:4222",
+                         .name = "pinhole",
+                         .bucket = "pinhole",
+                         .replicas = 1,
+                         .pending_bytes = 64 * 1024 * 1024,
+                         .wait_ms = 5000,
+                         .cookie = COOKIE};
+}
+
+// The list of servers, cut into texts.
+typedef struct server_list {
+    char text[SERVERS_TEXT_MAX];
+    const char* urls[SERVERS_MAX];
+    int count;
+    bool is_tls;
+} server_list;
+
+static void cut_servers(ph_check* check, const char* servers, server_list* list)
+{
+    *list = (server_list){0};
+    ph_check_that(check, servers != NULL && strlen(servers) < sizeof list->text,
+                  "ph_nats_def.servers", servers != NULL ? "too long" : "NULL",
+                  "URLs with commas between them");
+    if (check->result != PH_OK) {
+        return;
+    }
+    memcpy(list->text, servers, strlen(servers) + 1);
+    for (char* rest = list->text; rest != NULL;) {
+        char* url = rest + strspn(rest, " ");
+        rest = strchr(url, ',');
+        if (rest != NULL) {
+            *rest++ = '\0';
+        }
+        ph_check_that(check, *url != '\0' && list->count < SERVERS_MAX, "ph_nats_def.servers",
+                      *url == '\0' ? "a list with an empty URL" : "a longer list",
+                      "1..64 URLs with commas between them, none of them empty");
+        if (check->result != PH_OK) {
+            return;
+        }
+        list->is_tls = list->is_tls || strncmp(url, "tls://", 6) == 0;
+        list->urls[list->count++] = url;
+    }
+}
+
+static bool is_of_this_machine(const char* url)
+{
+    const char* host = strstr(url, "://");
+    host = host != NULL ? host + 3 : url;
+    const char* at = strrchr(host, '@');
+    host = at != NULL ? at + 1 : host;
+    const size_t size = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":/");
+    unsigned part[4];
+    int used = 0;
+    char text[64];
+    if (size >= sizeof text) {
+        return false;
+    }
+    memcpy(text, host, size);
+    text[size] = '\0';
+    const bool is_four =
+        sscanf(text, "%3u.%3u.%3u.%3u%n", &part[0], &part[1], &part[2], &part[3], &used) == 4 &&
+        (size_t)used == size;
+    return (is_four && part[0] == 127) || strcmp(text, "localhost") == 0 ||
+           strcmp(text, "[::1]") == 0;
+}
+
+static bool has_credentials(const ph_nats_def* def, const char* url)
+{
+    return def->user != NULL || def->token != NULL || def->credentials_path != NULL ||
+           strchr(url, '@') != NULL;
+}
+
+static bool has_tls(const ph_nats_def* def, const server_list* list)
+{
+    return def->ca_path != NULL || def->certificate_path != NULL || list->is_tls;
+}
+
+static void check_network(ph_check* check, const ph_nats_def* def, const server_list* list)
+{
+    for (int i = 0; i < list->count && check->result == PH_OK && !def->is_open_network; ++i) {
+        const char* url = list->urls[i];
+        const char* at = strrchr(url, '@');
+        ph_check_that(check,
+                      is_of_this_machine(url) || has_tls(def, list) || has_credentials(def, url),
+                      "ph_nats_def.servers", at != NULL ? at + 1 : url,
+                      "of this machine, or come with TLS (ca_path) or credentials (user, token, "
+                      "credentials_path), or is_open_network must be true");
+    }
+}
+
+static void check_credentials(ph_check* check, const ph_nats_def* def)
+{
+    const int ways = (def->user != NULL) + (def->token != NULL) + (def->credentials_path != NULL);
+    ph_check_that(check, ways <= 1, "ph_nats_def.user", "given beside another way",
+                  "the only one of user, token and credentials_path");
+    ph_check_that(check, (def->user != NULL) == (def->password != NULL), "ph_nats_def.password",
+                  def->password != NULL ? "given without user" : "NULL",
+                  "given together with user, or not at all");
+    ph_check_that(check, (def->key_path != NULL) == (def->certificate_path != NULL),
+                  "ph_nats_def.key_path",
+                  def->key_path != NULL ? "given without certificate_path" : "NULL",
+                  "given together with certificate_path, or not at all");
+}
+
+static ph_result check_def(const ph_nats_def* def, server_list* list)
+{
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, "ph_nats_open");
+    ph_check_made(&check, def->cookie == COOKIE, "ph_nats_def");
+    if (check.result != PH_OK) {
+        return check.result;
+    }
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const char* bucket = def->bucket;
+    ph_check_that(&check,
+                  bucket != NULL && *bucket != '\0' && strlen(bucket) < PH_NATS_BUCKET_MAX &&
+                      strspn(bucket, allowed) == strlen(bucket),
+                  "ph_nats_def.bucket", bucket != NULL ? bucket : "NULL",
+                  "1..63 characters of A-Z, a-z, 0-9, '-' and '_'");
+    ph_check_that(&check, def->name != NULL, "ph_nats_def.name", "NULL", "a text");
+    char replicas[PH_COUNT_TEXT_SIZE];
+    ph_check_that(&check, def->replicas == 1 || def->replicas == 3 || def->replicas == 5,
+                  "ph_nats_def.replicas", ph_count_text(def->replicas, replicas), "1, 3 or 5");
+    ph_check_range(&check, "ph_nats_def.pending_bytes",
+                   def->pending_bytes <= PENDING_MAX ? (int64_t)def->pending_bytes : INT64_MAX, 1,
+                   PENDING_MAX);
+    ph_check_range(&check, "ph_nats_def.wait_ms", def->wait_ms, 0, WAIT_MAX_MS);
+    check_credentials(&check, def);
+    cut_servers(&check, def->servers, list);
+    check_network(&check, def, list);
+    return check.result;
+}
+
+// ---- opening ---------------------------------------------------------------------------------------
+
+// A file that cannot be used is the caller's fault.
+static ph_result refuse_file(const ph_nats_def* def, const char* field, const char* path,
+                             natsStatus status)
+{
+    const ph_check call = ph_check_begin(def->on_error, def->on_error_context, "ph_nats_open");
+    return ph_fail(&call, PH_ERROR_ARGUMENT, field, "is %s, which cannot be used: %s", path,
+                   natsStatus_GetText(status));
+}
+
+static ph_result set_secrets(natsOptions* options, const ph_nats_def* def, const server_list* list)
+{
+    natsStatus status = NATS_OK;
+    if (def->user != NULL) {
+        status = natsOptions_SetUserInfo(options, def->user, def->password);
+    } else if (def->token != NULL) {
+        status = natsOptions_SetToken(options, def->token);
+    } else if (def->credentials_path != NULL) {
+        status = natsOptions_SetUserCredentialsFromFiles(options, def->credentials_path, NULL);
+    }
+    if (status == NATS_OK && has_tls(def, list)) {
+        status = natsOptions_SetSecure(options, true);
+    }
+    if (status != NATS_OK) {
+        return PH_ERROR_MEMORY;
+    }
+    if (def->ca_path != NULL) {
+        status = natsOptions_LoadCATrustedCertificates(options, def->ca_path);
+        if (status != NATS_OK) {
+            return refuse_file(def, "ph_nats_def.ca_path", def->ca_path, status);
+        }
+    }
+    if (def->certificate_path != NULL) {
+        status = natsOptions_LoadCertificatesChain(options, def->certificate_path, def->key_path);
+        if (status != NATS_OK) {
+            return refuse_file(def, "ph_nats_def.certificate_path", def->certificate_path, status);
+        }
+    }
+    return PH_OK;
+}
+
+static bool set_behaviour(natsOptions* options, const ph_nats_def* def, server_list* list)
+{
+    // Servers that others tell of are not checked like those of the def.
+    const bool is_closed_network =
+        !def->is_open_network && !has_tls(def, list) && !has_credentials(def, list->urls[0]);
+    return natsOptions_SetServers(options, list->urls, list->count) == NATS_OK &&
+           natsOptions_SetName(options, def->name) == NATS_OK &&
+           natsOptions_SetNoRandomize(options, true) == NATS_OK &&
+           natsOptions_SetIgnoreDiscoveredServers(options, is_closed_network) == NATS_OK &&
+           natsOptions_UseGlobalMessageDelivery(options, true) == NATS_OK &&
+           natsOptions_SetNoEcho(options, true) == NATS_OK &&
+           natsOptions_SetTimeout(options, CONNECT_MS) == NATS_OK &&
+           natsOptions_SetMaxReconnect(options, -1) == NATS_OK &&
+           natsOptions_SetReconnectWait(options, RETRY_MS) == NATS_OK &&
+           natsOptions_SetReconnectJitter(options, RETRY_MS, RETRY_MS) == NATS_OK &&
+           natsOptions_SetReconnectBufSize(options, RECONNECT_BYTES) == NATS_OK &&
+           natsOptions_SetPingInterval(options, PING_MS) == NATS_OK &&
+           natsOptions_SetMaxPingsOut(options, PINGS) == NATS_OK &&
+           natsOptions_SetWriteDeadline(options, WRITE_MS) == NATS_OK &&
+           natsOptions_SetIOBufSize(options, IO_BYTES) == NATS_OK &&
+           natsOptions_SetFailRequestsOnDisconnect(options, true) == NATS_OK;
+}
+
+static bool set_calls(natsOptions* options, ph_nats* nats, bool is_waiting)
+{
+    return natsOptions_SetErrorHandler(options, on_complaint, nats) == NATS_OK &&
+           natsOptions_SetDisconnectedCB(options, on_disconnected, nats) == NATS_OK &&
+           natsOptions_SetReconnectedCB(options, on_reconnected, nats) == NATS_OK &&
+           natsOptions_SetClosedCB(options, on_closed, nats) == NATS_OK &&
+           (is_waiting ||
+            natsOptions_SetRetryOnFailedConnect(options, true, on_connected, nats) == NATS_OK);
+}
+
+static ph_result make_options(ph_nats* nats, const ph_nats_def* def, server_list* list,
+                              natsOptions** options)
+{
+    const ph_check call = ph_nats_call(nats, "ph_nats_open");
+    // One thread delivers, so that an order holds over all subscriptions, and thousands of them are cheap.
+    nats_Open(-1);
+    nats_SetMessageDeliveryPoolSize(1);
+    if (natsOptions_Create(options) != NATS_OK) {
+        return ph_fail_memory(&call);
+    }
+    ph_result result = set_secrets(*options, def, list);
+    if (result == PH_OK &&
+        (!set_behaviour(*options, def, list) || !set_calls(*options, nats, def->wait_ms > 0))) {
+        result = PH_ERROR_MEMORY;
+    }
+    return result == PH_ERROR_MEMORY ? ph_fail_memory(&call) : result;
+}
+
+// Until a server answers, one refuses us, or the time is over.
+static ph_result wait_for_server(ph_nats* nats, const ph_nats_def* def, natsOptions* options)
+{
+    const ph_check call = ph_nats_call(nats, "ph_nats_open");
+    const int64_t end_ms = ph_nats_now_ms() + def->wait_ms;
+    for (;;) {
+        const natsStatus status = natsConnection_Connect(&nats->connection, options);
+        if (status == NATS_OK || status == NATS_NOT_YET_CONNECTED) {
+            return PH_OK;
+        }
+        nats->connection = NULL;
+        const bool is_refused = status == NATS_CONNECTION_AUTH_FAILED ||
+                                status == NATS_NOT_PERMITTED || status == NATS_SSL_ERROR ||
+                                status == NATS_SECURE_CONNECTION_REQUIRED ||
+                                status == NATS_SECURE_CONNECTION_WANTED;
+        if (is_refused || ph_nats_now_ms() >= end_ms) {
+            const char* reason = nats_GetLastError(NULL);
+            return ph_fail(&call, PH_ERROR_SYSTEM, NULL, "%s by %.100s: %s%s%.60s",
+                           is_refused ? "the connection is refused" : "no server answers",
+                           // A URL may hold a password.
+                           strchr(def->servers, '@') != NULL ? "ph_nats_def.servers" : def->servers,
+                           natsStatus_GetText(status), reason != NULL ? ": " : "",
+                           reason != NULL ? reason : "");
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000L}, NULL);
+    }
+}
+
+static ph_nats* make_state(const ph_nats_def* def)
+{
+    ph_nats* nats = ph_allocate_zeroed(&MEMORY, sizeof *nats);
+    if (nats == NULL) {
+        return NULL;
+    }
+    nats->on_error = def->on_error;
+    nats->on_error_context = def->on_error_context;
+    nats->pending_bytes = def->pending_bytes;
+    nats->replicas = def->replicas;
+    memcpy(nats->bucket, def->bucket, strlen(def->bucket) + 1);
+    atomic_init(&nats->users, 1);
+    atomic_init(&nats->payload_max, PAYLOAD_MAX);
+    pthread_mutex_init(&nats->news_mutex, NULL);
+    pthread_mutex_init(&nats->outgoing_mutex, NULL);
+    pthread_mutex_init(&nats->inbox_mutex, NULL);
+    pthread_mutex_init(&nats->records_mutex, NULL);
+    pthread_cond_init(&nats->outgoing_wake, NULL);
+    pthread_cond_init(&nats->records_wake, NULL);
+    return nats;
+}
+
+void ph_nats_release(ph_nats* nats)
+{
+    if (atomic_fetch_sub_explicit(&nats->users, 1, memory_order_acq_rel) != 1) {
+        return;
+    }
+    ph_release_array(&MEMORY, nats->inbox, nats->inbox_capacity, sizeof *nats->inbox);
+    pthread_mutex_destroy(&nats->news_mutex);
+    pthread_mutex_destroy(&nats->outgoing_mutex);
+    pthread_mutex_destroy(&nats->inbox_mutex);
+    pthread_mutex_destroy(&nats->records_mutex);
+    pthread_cond_destroy(&nats->outgoing_wake);
+    pthread_cond_destroy(&nats->records_wake);
+    ph_release(&MEMORY, nats, sizeof *nats);
+}
+
+static ph_result connect_to_servers(ph_nats* nats, const ph_nats_def* def, server_list* list)
+{
+    natsOptions* options = NULL;
+    ph_result result = make_options(nats, def, list, &options);
+    atomic_fetch_add(&nats->users, 1); // on_closed gives it back
+    if (result == PH_OK) {
+        result = wait_for_server(nats, def, options);
+    }
+    natsOptions_Destroy(options);
+    if (result != PH_OK) {
+        atomic_fetch_sub(&nats->users, 1);
+        return result;
+    }
+    if (def->wait_ms > 0) {
+        on_connected(nats->connection, nats);
+    } else if (!atomic_load(&nats->is_connected)) {
+        atomic_store(&nats->losses, 1); // one that is not there now
+    }
+    return PH_OK;
+}
+
+static ph_result start_threads(ph_nats* nats)
+{
+    const ph_check call = ph_nats_call(nats, "ph_nats_open");
+    jsOptions options;
+    jsOptions_Init(&options);
+    options.Wait = 2000;
+    if (natsConnection_JetStream(&nats->records, nats->connection, &options) != NATS_OK) {
+        return ph_fail_memory(&call);
+    }
+    if (!ph_nats_start_sender(nats) || !ph_nats_start_records(nats)) {
+        return ph_fail(&call, PH_ERROR_SYSTEM, NULL, "the system starts no more threads");
+    }
+    return PH_OK;
+}
+
+ph_result ph_nats_open(const ph_nats_def* def, ph_nats** nats)
+{
+    *nats = NULL;
+    server_list list;
+    ph_result result = check_def(def, &list);
+    if (result != PH_OK) {
+        return result;
+    }
+    ph_nats* made = make_state(def);
+    if (made == NULL) {
+        const ph_check call = ph_check_begin(def->on_error, def->on_error_context, "ph_nats_open");
+        return ph_fail_memory(&call);
+    }
+    result = connect_to_servers(made, def, &list);
+    if (result == PH_OK) {
+        result = start_threads(made);
+    }
+    if (result != PH_OK) {
+        ph_nats_close(made);
+        return result;
+    }
+    *nats = made;
+    return PH_OK;
+}
+
+void ph_nats_close(ph_nats* nats)
+{
+    if (nats == NULL) {
+        return;
+    }
+    ph_nats_stop_sender(nats);
+    ph_nats_tell_owner(nats);
+    atomic_store(&nats->is_closing, true);
+    if (nats->connection != NULL) {
+        natsConnection_Close(nats->connection); // ends a request that waits
+    }
+    ph_nats_stop_records(nats);
+    ph_nats_destroy_records(nats);
+    ph_nats_destroy_messages(nats);
+    jsCtx_Destroy(nats->records);
+    natsConnection_Destroy(nats->connection);
+    ph_nats_release(nats);
+}
+
+// ---- the transport ---------------------------------------------------------------------------------
+
+static uint64_t lost_count(void* context)
+{
+    return ph_nats_count_losses(context);
+}
+
+static bool is_connected(void* context)
+{
+    const ph_nats* nats = context;
+    return atomic_load_explicit(&nats->is_connected, memory_order_relaxed);
+}
+
+ph_bus_transport ph_nats_transport(ph_nats* nats)
+{
+    return (ph_bus_transport){.context = nats,
+                              .publish = ph_nats_publish,
+                              .subscribe = ph_nats_subscribe,
+                              .unsubscribe = ph_nats_unsubscribe,
+                              .next = ph_nats_next,
+                              .read = ph_nats_read,
+                              .swap = ph_nats_swap,
+                              .next_answer = ph_nats_next_answer,
+                              .lost_count = lost_count,
+                              .is_connected = is_connected};
+}
+
+ph_nats_stats ph_nats_get_stats(const ph_nats* of)
+{
+    ph_nats* nats = (ph_nats*)of; // for its locks
+    ph_nats_stats stats = {.published_messages = nats->published_messages,
+                           .published_bytes = nats->published_bytes,
+                           .received_messages = nats->received_messages,
+                           .received_bytes = nats->received_bytes,
+                           .unsent_messages = atomic_load(&nats->unsent_messages),
+                           .reconnects = atomic_load(&nats->reconnects),
+                           .subscriptions = nats->subscription_count};
+    pthread_mutex_lock(&nats->inbox_mutex);
+    stats.dropped_messages = nats->dropped_messages;
+    pthread_mutex_unlock(&nats->inbox_mutex);
+    pthread_mutex_lock(&nats->news_mutex);
+    memcpy(stats.server, nats->server, sizeof stats.server);
+    pthread_mutex_unlock(&nats->news_mutex);
+    return stats;
+}
