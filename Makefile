@@ -9,13 +9,16 @@ DESTDIR ?=
 SECONDS_EACH ?= 600
 TARGETS ?=
 ARGS ?=
+DATA ?= ../shared/data
 
 .DEFAULT_GOAL := release
-.PHONY: release demo check test bench fuzz coverage format amalgamation docs install clean help
+.PHONY: release demo cluster check test bench tables fuzz coverage format amalgamation docs install clean help
 
 build_needs := build-essential cmake ninja-build zlib1g-dev libsodium-dev pkgconf python3
 clang_needs := $(build_needs) clang-14 lld-14 llvm-14 libclang-rt-14-dev
-check_needs := $(clang_needs) libcmocka-dev
+# Worlds on several machines. Without them the rest is built, and these tests say that they were left out.
+bus_needs := libnats-dev nats-server
+check_needs := $(clang_needs) libcmocka-dev $(bus_needs)
 demo_needs := $(build_needs) clang-14 lld-14 llvm-14 wasi-libc libclang-rt-14-dev-wasm32 libwebsockets-dev
 test_needs := $(check_needs) iproute2 nftables doxygen \
 	gcc-mingw-w64-x86-64-win32 wasi-libc libclang-rt-14-dev-wasm32 libwebsockets-dev $(if $(shell command -v node),,nodejs)
@@ -32,11 +35,16 @@ demo: ## a world through classic and pinhole, live, in the terminal and on a pag
 	@tools/build release pinhole_program
 	@build/pinhole demo $(ARGS)
 
+cluster: ## a world on several machines, all of it here: kill parts by keys; ARGS="--chaos --seeds 2" passes options
+	@tools/need $(build_needs) $(bus_needs)
+	@tools/build release pinhole_program
+	@build/pinhole cluster $(ARGS)
+
 check: ## before each commit: all unit tests in one build, layers, golden packets, README; a minute or so
 	@tools/need $(check_needs)
 	@tools/test --check
 
-test: ## all tests and checks in all builds, up to 20 minutes; the last line says how many
+test: ## all tests and checks in all builds, 15 to 25 minutes of two cores; the last line says how many
 	@tools/need $(test_needs)
 	@tools/need $(page_needs) || true
 	@tools/test
@@ -46,6 +54,10 @@ bench: release ## measure on this machine: bits, vision, load, net
 	@build/pinhole bench vision
 	@build/pinhole bench load
 	@build/pinhole bench net
+
+tables: release ## learn the tables of the library anew, DATA=../shared/data; golden packets change with them
+	@build/pinhole bench learn --first $(DATA)/crowd_lab.csv.gz --first-rate 16 --second $(DATA)/rocket_cars.csv.gz \
+		--second-rate 20 --out src/schema/model_tables.c
 
 fuzz: release ## fuzz every reader, SECONDS_EACH=600 (TARGETS="name ..." for some of them)
 	@tools/need $(clang_needs)

@@ -7,6 +7,7 @@
 
 #include "bots_movers.h"
 #include "bots_options.h"
+#include "bots_players.h"
 #include "bots_report.h"
 #include "bots_watch.h"
 #include "command.h"
@@ -213,6 +214,9 @@ int bots_command(int argc, char** argv)
     int status;
     if (!bots_options_parse(argc, argv, &job.options, &status)) {
         return status;
+    }
+    if (job.options.bus.servers != NULL) {
+        return bots_players_run(&job.options) ? APP_EXIT_OK : APP_EXIT_FAILURE;
     }
     const bool is_well = open_all(&job) && run_all(&job);
     close_all(&job);

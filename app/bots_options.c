@@ -13,7 +13,7 @@
 
 #define COMMAND "pinhole bots"
 #define SERVER_USUAL "127.0.0.1:40000"
-enum { ROW_COUNT = 28 };
+enum { ROW_COUNT = 30 + BUS_OPTIONS_ROWS };
 
 static void print_help(const app_option* table)
 {
@@ -28,10 +28,13 @@ static void print_help(const app_option* table)
         "end the server lets its world stand still, and every bot must come to equal it. The\n"
         "exit status is 1 when a bot was refused or lost, a datagram was over the budget, one\n"
         "was not understood, or a bot did not become equal.\n"
+        "With --director they are players of a world on several machines (docs/distributed.md):\n"
+        "the director gives them tokens and spares; --source says what the sims play.\n"
         "\n"
         "options:\n");
     app_options_print(table);
-    printf("\nexample: " COMMAND
+    printf("\nexample: " COMMAND " --director nats://127.0.0.1:4222 --source scene:town --bots 64"
+           "\nexample: " COMMAND
            " --key server.key --truth 40001 --bots 64 --seconds 10 --loss 5 --rtt 80\n");
 }
 
@@ -149,9 +152,28 @@ static void fill_rows(bots_options* o, app_option rows[ROW_COUNT])
          .lo = 0,
          .hi = 60000},
         {.name = "--json", .summary = "one JSON object on standard output", .is_set = &o->is_json},
-        {0},
+        {.name = "--entities",
+         .summary = "with --director: of the scene, as the sims have it; 0: as usual",
+         .number = &o->entities,
+         .lo = 0,
+         .hi = 1000000},
+        {.name = "--loop",
+         .summary = "with --director: seconds of the source, as the sims have it; 0: all",
+         .decimal = &o->loop_s,
+         .lo = 0,
+         .hi = 86400},
+        {.name = "--radius",
+         .summary = "with --director: how far players see in m, as the front-ends have it",
+         .decimal = &o->radius_m,
+         .lo = 1,
+         .hi = 10000},
+        {.name = "--controlled",
+         .summary = "with --director: by pinhole cluster, which lets the world stand",
+         .is_set = &o->is_controlled},
     };
+    const int count = (int)(sizeof all / sizeof *all);
     memcpy(rows, all, sizeof all);
+    rows[count + bus_options_rows(&o->bus, "--director", rows + count)] = (app_option){0};
 }
 
 static bool complain(const char* sentence)
@@ -184,8 +206,30 @@ static bool check_spare(bots_options* options)
     return true;
 }
 
+// Players of a world on several machines.
+static bool check_director(bots_options* options)
+{
+    if (!bus_options_check(&options->bus, COMMAND, "bots")) {
+        return false;
+    }
+    if (options->source == NULL) {
+        return complain("say what the sims play, as in '--director nats://127.0.0.1:4222 --source "
+                        "scene:town'.");
+    }
+    if (options->key_path != NULL || options->is_insecure_dev || options->truth_text != NULL ||
+        options->spare_text != NULL || options->is_roaming || options->is_watching ||
+        options->mute + options->flood + options->vanish > 0) {
+        return complain("--director goes without --key, --insecure-dev, --truth, --spare, --roam, "
+                        "--watch, --mute, --flood and --vanish: leave them out.");
+    }
+    return true;
+}
+
 static bool check(bots_options* options)
 {
+    if (options->bus.servers != NULL) {
+        return check_director(options);
+    }
     if (options->is_insecure_dev && options->key_path != NULL) {
         return complain("--insecure-dev stands in place of --key: leave one of them out.");
     }
@@ -232,7 +276,9 @@ bool bots_options_parse(int argc, char** argv, bots_options* options, int* statu
         .converge_s = 60,
         .silence_ms = 2500,
         .ramp = 100.0,
+        .radius_m = 250.0,
         .seed = 1,
+        .bus = bus_options_default(),
     };
     app_option table[ROW_COUNT];
     fill_rows(options, table);

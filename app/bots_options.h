@@ -6,6 +6,8 @@
 #ifndef PH_APP_BOTS_OPTIONS_H
 #define PH_APP_BOTS_OPTIONS_H
 
+#include "bus_options.h"
+
 #include <pinhole/net/address.h>
 #include <pinhole/packet.h>
 
@@ -32,6 +34,11 @@ typedef struct bots_options {
     double jitter_ms;
     double loss_pct;
     double chat_hz;
+    int entities;       // with --director: of a scene, as the sims have it
+    double loop_s;      // the same
+    double radius_m;    // of the views, as the front-ends have it
+    bus_options bus;    // servers NULL: no director
+    bool is_controlled; // by `pinhole cluster`
     bool is_roaming;
     bool is_json;
     bool is_watching;

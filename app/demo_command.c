@@ -12,6 +12,7 @@
 #include "demo_summary.h"
 #include "demo_terminal.h"
 #include "demo_web.h"
+#include "scene_help.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,7 +69,12 @@ static bool open_stage(demo* of, ph_fault* fault)
     def.entities = options->entities;
     def.seed = (uint64_t)options->seed;
     of->stage = demo_stage_create(&def, fault);
-    return of->stage != NULL;
+    if (of->stage == NULL) {
+        return false;
+    }
+    app_scene_note("pinhole demo", options->source,
+                   ph_sim_material_note(&of->stage->scene->material));
+    return true;
 }
 
 static demo_web* open_web_at(demo* of, int port, ph_fault* fault)

@@ -22,10 +22,7 @@
 #define STATE_US UINT64_C(250000)
 #define US_PER_SECOND UINT64_C(1000000)
 #define LEAST_SLEEP_US UINT64_C(1000)
-enum {
-    CONNECTIONS_MAX = DEMO_WEB_PAGES_MAX + 64, // pages, and requests beside them
-    LIFE_S = 10,                               // of a connection that says nothing
-};
+enum { CONNECTIONS_MAX = DEMO_WEB_PAGES_MAX + 64 }; // pages, and requests beside them
 
 // ---- callbacks of libwebsockets
 
@@ -56,55 +53,10 @@ static int on_feed(struct lws* wsi, enum lws_callback_reasons reason, void* user
     }
 }
 
-// Before a WebSocket is opened: who asks, and what for. @return As LWS_CALLBACK_HTTP_CONFIRM_UPGRADE has it.
-static int judge_upgrade(demo_web* web, struct lws* wsi, const char* wanted)
-{
-    char host[128];
-    char origin[256];
-    char protocol[64];
-    ++web->counts.requests;
-    if (strcmp(wanted, "websocket") != 0) {
-        ++web->counts.refused_requests;
-        demo_web_http_refuse(wsi, 400, "The only upgrade here is to a WebSocket.\n");
-        return 1;
-    }
-    if (!demo_web_http_takes_host(&web->http, wsi, host)) {
-        demo_web_http_refuse(wsi, 403, "This is not the host that the demo listens at.\n");
-        return 1;
-    }
-    const int size = lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN);
-    if (size <= 0 || !demo_gate_takes_origin(&web->gate, origin, host)) {
-        ++web->counts.refused_origins;
-        demo_web_http_refuse(wsi, 403, "Only the demo's own page may open its feed.\n");
-        return 1;
-    }
-    if (lws_hdr_copy(wsi, protocol, sizeof protocol, WSI_TOKEN_PROTOCOL) <= 0 ||
-        strcmp(protocol, PROTOCOL) != 0) {
-        ++web->counts.refused_requests;
-        demo_web_http_refuse(wsi, 400, "The protocol of the feed is " PROTOCOL ".\n");
-        return 1;
-    }
-    return 0;
-}
-
 static int on_http(struct lws* wsi, enum lws_callback_reasons reason, void* user, void* in,
                    size_t size)
 {
-    switch (reason) {
-    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-        return judge_upgrade(web_of(wsi), wsi, in);
-    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        return -1; // a feed has its own protocol
-    case LWS_CALLBACK_HTTP:
-        return demo_web_http_answer(&web_of(wsi)->http, wsi, user);
-    case LWS_CALLBACK_HTTP_WRITEABLE:
-        return demo_web_http_go_on(wsi, user);
-    case LWS_CALLBACK_HTTP_BODY:
-    case LWS_CALLBACK_HTTP_BODY_COMPLETION:
-        return -1; // no request here has one
-    default:
-        return lws_callback_http_dummy(wsi, reason, user, in, size);
-    }
+    return demo_web_http_serve(&web_of(wsi)->http, wsi, reason, user, in, size);
 }
 
 // ---- time
@@ -261,36 +213,6 @@ void demo_web_set_players(demo_web* web, const demo_web_player* players, int cou
 
 // ---- opening and closing
 
-static bool listen_there(demo_web* web, ph_fault* fault)
-{
-    const char* address = web->def.listen != NULL ? web->def.listen : "127.0.0.1";
-    const bool is_six = web->gate.address.kind == PH_ADDRESS_IPV6;
-    const bool is_any = ph_address_is_any(&web->gate.address);
-    const struct lws_context_creation_info info = {
-        .port = web->def.port,
-        .iface = is_any ? NULL : address,
-        .protocols = web->protocols,
-        .vhost_name = "demo",
-        .keepalive_timeout = LIFE_S,
-        .options = (is_six ? 0 : LWS_SERVER_OPTION_DISABLE_IPV6) |
-                   LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
-    };
-    web->vhost = lws_create_vhost(web->context, &info);
-    if (web->vhost == NULL) {
-        return ph_fault_set(fault, 0, 0,
-                            "%.60s, port %d, cannot be listened at: is another demo running there? "
-                            "--port takes another one, 0 any that is free",
-                            address, web->def.port);
-    }
-    const int port = lws_get_vhost_listen_port(web->vhost);
-    demo_gate_set_port(&web->gate, port);
-    const char* shown = !is_any  ? address
-                        : is_six ? "::1"
-                                 : "127.0.0.1"; // of all, one that works here
-    snprintf(web->url, sizeof web->url, is_six ? "http://[%s]:%d" : "http://%s:%d", shown, port);
-    return true;
-}
-
 static bool fill(demo_web* web, ph_fault* fault)
 {
     web->protocols[0] = (struct lws_protocols){
@@ -309,18 +231,23 @@ static bool fill(demo_web* web, ph_fault* fault)
     web->http.files = demo_web_files_create();
     web->http.gate = &web->gate;
     web->http.counts = &web->counts;
+    web->http.first_page = "/index.html";
+    web->http.protocol = PROTOCOL;
     lws_set_log_level(0, NULL);
     const struct lws_context_creation_info info = {
         .port = CONTEXT_PORT_NO_LISTEN,
         .user = web,
         .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
         .fd_limit_per_thread = CONNECTIONS_MAX,
-        .timeout_secs = LIFE_S,
+        .timeout_secs = DEMO_WEB_LIFE_S,
         .server_string = "pinhole",
     };
     const bool is_ready = web->need != NULL && web->http.files != NULL;
     web->context = is_ready ? lws_create_context(&info) : NULL;
-    return web->context != NULL ? listen_there(web, fault) : ph_fault_set_memory(fault);
+    return web->context != NULL
+               ? demo_web_http_listen(&web->http, web->context, web->protocols, web->def.listen,
+                                      web->def.port, web->url, fault) != NULL
+               : ph_fault_set_memory(fault);
 }
 
 demo_web* demo_web_open(const demo_web_def* def, ph_fault* fault)

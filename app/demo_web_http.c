@@ -7,6 +7,7 @@
 
 #include "web_assets.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -130,7 +131,8 @@ static bool send_head(head* of, size_t body_size)
 
 // ---- requests
 
-bool demo_web_http_takes_host(const demo_web_http* http, struct lws* wsi, char host[128])
+// Whether the Host line names this server, exactly once. Counts it otherwise.
+static bool takes_host(const demo_web_http* http, struct lws* wsi, char host[128])
 {
     const int size = lws_hdr_copy(wsi, host, 128, WSI_TOKEN_HOST);
     const bool is_ours = size > 0 && demo_gate_takes_host(http->gate, host);
@@ -145,7 +147,8 @@ static bool takes_gzip(struct lws* wsi)
            strstr(text, "gzip") != NULL && strstr(text, "gzip;q=0") == NULL;
 }
 
-int demo_web_http_refuse(struct lws* wsi, int status, const char* sentence)
+// With a status and a sentence; ends the connection.
+static int refuse(struct lws* wsi, int status, const char* sentence)
 {
     head of;
     uint8_t body[LWS_PRE + TEXT_MAX];
@@ -196,28 +199,30 @@ static int send_file(const demo_web_http* http, struct lws* wsi, const web_asset
     return 0;
 }
 
-int demo_web_http_answer(const demo_web_http* http, struct lws* wsi, demo_web_answer* answer)
+static int answer_request(const demo_web_http* http, struct lws* wsi, demo_web_answer* answer)
 {
     char host[128];
     char path[128];
     char* uri = NULL;
     int size = 0;
     ++http->counts->requests;
-    if (!demo_web_http_takes_host(http, wsi, host)) {
+    if (!takes_host(http, wsi, host)) {
         ++http->counts->refused_requests;
-        return demo_web_http_refuse(
+        return refuse(
             wsi, 403,
-            "Ask for localhost or the address that the demo listens at, with its port.\n");
+            "Ask for localhost or the address that this server listens at, with its port.\n");
     }
     const int method = lws_http_get_uri_and_method(wsi, &uri, &size);
     if (method != LWSHUMETH_GET && method != LWSHUMETH_HEAD) {
         ++http->counts->refused_requests;
-        return demo_web_http_refuse(wsi, 405, "GET and HEAD only.\n");
+        return refuse(wsi, 405, "GET and HEAD only.\n");
     }
-    const web_asset* asset = read_path(uri, size, path) ? web_asset_find(path) : NULL;
+    const bool is_read = read_path(uri, size, path);
+    const bool is_first = is_read && strcmp(path, "/") == 0;
+    const web_asset* asset = is_read ? web_asset_find(is_first ? http->first_page : path) : NULL;
     if (asset == NULL) {
         ++http->counts->refused_requests;
-        return demo_web_http_refuse(wsi, 404, "There is no such file. The page is at /.\n");
+        return refuse(wsi, 404, "There is no such file. The page is at /.\n");
     }
     if (send_file(http, wsi, asset, answer) != 0) {
         return -1;
@@ -230,7 +235,7 @@ int demo_web_http_answer(const demo_web_http* http, struct lws* wsi, demo_web_an
     return 0;
 }
 
-int demo_web_http_go_on(struct lws* wsi, demo_web_answer* answer)
+static int go_on(struct lws* wsi, demo_web_answer* answer)
 {
     uint8_t part[LWS_PRE + PART_MAX];
     if (answer->size == 0) {
@@ -250,4 +255,90 @@ int demo_web_http_go_on(struct lws* wsi, demo_web_answer* answer)
     }
     lws_callback_on_writable(wsi);
     return 0;
+}
+
+// Before a WebSocket is opened: who asks, and what for. @return As LWS_CALLBACK_HTTP_CONFIRM_UPGRADE has it.
+static int judge_upgrade(const demo_web_http* http, struct lws* wsi, const char* wanted)
+{
+    char host[128];
+    char origin[256];
+    char protocol[64];
+    ++http->counts->requests;
+    if (strcmp(wanted, "websocket") != 0) {
+        ++http->counts->refused_requests;
+        refuse(wsi, 400, "The only upgrade here is to a WebSocket.\n");
+        return 1;
+    }
+    if (!takes_host(http, wsi, host)) {
+        refuse(wsi, 403, "This is not the host that this server listens at.\n");
+        return 1;
+    }
+    const int size = lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN);
+    if (size <= 0 || !demo_gate_takes_origin(http->gate, origin, host)) {
+        ++http->counts->refused_origins;
+        refuse(wsi, 403, "Only this server's own page may open its feed.\n");
+        return 1;
+    }
+    if (lws_hdr_copy(wsi, protocol, sizeof protocol, WSI_TOKEN_PROTOCOL) <= 0 ||
+        strcmp(protocol, http->protocol) != 0) {
+        ++http->counts->refused_requests;
+        refuse(wsi, 400, "The feed has another protocol: load the page again.\n");
+        return 1;
+    }
+    return 0;
+}
+
+int demo_web_http_serve(const demo_web_http* http, struct lws* wsi,
+                        enum lws_callback_reasons reason, void* user, void* in, size_t size)
+{
+    switch (reason) {
+    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
+        return judge_upgrade(http, wsi, in);
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+        return -1; // a feed has its own protocol
+    case LWS_CALLBACK_HTTP:
+        return answer_request(http, wsi, user);
+    case LWS_CALLBACK_HTTP_WRITEABLE:
+        return go_on(wsi, user);
+    case LWS_CALLBACK_HTTP_BODY:
+    case LWS_CALLBACK_HTTP_BODY_COMPLETION:
+        return -1; // no request here has one
+    default:
+        return lws_callback_http_dummy(wsi, reason, user, in, size);
+    }
+}
+
+// ---- listening
+
+struct lws_vhost* demo_web_http_listen(const demo_web_http* http, struct lws_context* context,
+                                       const struct lws_protocols* protocols, const char* listen,
+                                       int port, char url[96], ph_fault* fault)
+{
+    const char* address = listen != NULL ? listen : "127.0.0.1";
+    const bool is_six = http->gate->address.kind == PH_ADDRESS_IPV6;
+    const bool is_any = ph_address_is_any(&http->gate->address);
+    const struct lws_context_creation_info info = {
+        .port = port,
+        .iface = is_any ? NULL : address,
+        .protocols = protocols,
+        .vhost_name = "page",
+        .keepalive_timeout = DEMO_WEB_LIFE_S,
+        .options = (is_six ? 0 : LWS_SERVER_OPTION_DISABLE_IPV6) |
+                   LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
+    };
+    struct lws_vhost* vhost = lws_create_vhost(context, &info);
+    if (vhost == NULL) {
+        ph_fault_set(fault, 0, 0,
+                     "%.60s, port %d, cannot be listened at: is another demo running there? "
+                     "--port takes another one, 0 any that is free",
+                     address, port);
+        return NULL;
+    }
+    const int bound = lws_get_vhost_listen_port(vhost);
+    demo_gate_set_port(http->gate, bound);
+    const char* shown = !is_any  ? address
+                        : is_six ? "::1"
+                                 : "127.0.0.1"; // of all, one that works here
+    snprintf(url, 96, is_six ? "http://[%s]:%d" : "http://%s:%d", shown, bound);
+    return vhost;
 }

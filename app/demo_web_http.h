@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The files of the page over HTTP: what is inside the program, read-only, and nothing else. For demo_web.c.
+// The files of a page over HTTP: what is inside the program, read-only, and nothing else; and who may open its feed.
+// For demo_web.c and cluster_web.c, which have the feeds.
 
 #ifndef PH_APP_DEMO_WEB_HTTP_H
 #define PH_APP_DEMO_WEB_HTTP_H
@@ -10,6 +11,8 @@
 #include "demo_web.h"
 
 #include <libwebsockets.h>
+
+enum { DEMO_WEB_LIFE_S = 10 }; // of a connection that says nothing
 
 // Copies of the files, packed where that is worth it.
 typedef struct demo_web_files demo_web_files;
@@ -29,17 +32,18 @@ typedef struct demo_web_http {
     demo_web_files* files;
     demo_gate* gate;
     demo_web_counts* counts;
+    const char* first_page; // what "/" is: "/index.html"
+    const char* protocol;   // of the feed
 } demo_web_http;
 
-// Whether the Host line names this server, exactly once. Counts it otherwise. host has room for 128 bytes.
-bool demo_web_http_takes_host(const demo_web_http* http, struct lws* wsi, char host[128]);
+// Listens; then the gate knows the port, and url has the page's address. listen NULL: 127.0.0.1; port 0: any that is
+// free. @return NULL with *fault filled.
+struct lws_vhost* demo_web_http_listen(const demo_web_http* http, struct lws_context* context,
+                                       const struct lws_protocols* protocols, const char* listen,
+                                       int port, char url[96], ph_fault* fault);
 
-// Answers a request: its head at once, its body when the socket takes it. @return As libwebsockets wants it: not 0
-// ends the connection.
-int demo_web_http_answer(const demo_web_http* http, struct lws* wsi, demo_web_answer* answer);
-int demo_web_http_go_on(struct lws* wsi, demo_web_answer* answer);
-
-// Refuses with a status and a sentence, and ends the connection. @return As above.
-int demo_web_http_refuse(struct lws* wsi, int status, const char* sentence);
+// All that libwebsockets says of the protocol "http", the upgrade to a feed included. user is a demo_web_answer.
+int demo_web_http_serve(const demo_web_http* http, struct lws* wsi,
+                        enum lws_callback_reasons reason, void* user, void* in, size_t size);
 
 #endif

@@ -57,7 +57,6 @@ struct demo_web {
     demo_gate gate;
     char url[96];
     struct lws_context* context;
-    struct lws_vhost* vhost;
     struct lws_protocols protocols[3];
     demo_web_http http;
     demo_web_counts counts;

@@ -283,3 +283,18 @@ void app_options_print(const app_option* table)
     }
     printf("  %-16s %s\n", "--help", "this text");
 }
+
+// ---- what went wrong
+
+bool app_complain(const char* command, const char* where, const ph_fault* fault)
+{
+    fprintf(stderr, "%s: %s", command, where);
+    if (fault->line > 0) {
+        fprintf(stderr, ":%d", fault->line);
+    }
+    if (fault->line > 0 && fault->column > 0) {
+        fprintf(stderr, ":%d", fault->column);
+    }
+    fprintf(stderr, ": %s.\n", fault->message);
+    return false;
+}

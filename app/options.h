@@ -6,6 +6,8 @@
 #ifndef PH_APP_OPTIONS_H
 #define PH_APP_OPTIONS_H
 
+#include "kit/fault.h"
+
 #include <stdbool.h>
 
 // One option: a switch (is_set), a whole number in lo..hi (number), any number in lo..hi (decimal), or a word (text):
@@ -52,5 +54,9 @@ bool app_option_port(const char* text, int* port);
 
 // One line per option and argument, --help included.
 void app_options_print(const app_option* table);
+
+// Says on standard error what is wrong with a file or whatever else `where` names, and at which line. Always returns
+// false, so that a step of a command can end with it.
+bool app_complain(const char* command, const char* where, const ph_fault* fault);
 
 #endif

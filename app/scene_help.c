@@ -44,3 +44,10 @@ bool app_scene_check(const char* command, const char* source)
     fprintf(stderr, ".\n");
     return false;
 }
+
+void app_scene_note(const char* command, const char* source, const char* note)
+{
+    if (note[0] != '\0') {
+        fprintf(stderr, "%s: %s: %s.\n", command, source, note);
+    }
+}

@@ -13,6 +13,7 @@
 #include "scene_help.h"
 #include "secret.h"
 #include "serve_audit.h"
+#include "serve_bus.h"
 #include "serve_empty.h"
 #include "serve_keys.h"
 #include "serve_log.h"
@@ -32,7 +33,7 @@
 // Of the time of a tick, sends may take so much; the rest is for what comes in.
 #define SEND_SHARE 0.8
 // A question for metrics or the truth waits no longer than this.
-#define SLICE_US 20000
+#define SLICE_US 10000
 // Of the log, so many bytes may wait for its reader: some 20 lines.
 enum { LOG_CAPACITY = 4096 };
 
@@ -47,6 +48,7 @@ typedef struct serve_job {
     serve_writer* log;
     serve_audit* audit;
     serve_empty* empty; // NULL: not asked for
+    serve_bus* bus;     // NULL: this server has its world to itself
     ph_pace pace;
     serve_report first;
     serve_report last; // told of
@@ -113,12 +115,12 @@ static bool complain(const char* what, const ph_fault* fault)
 static bool open_stage(serve_job* job, ph_fault* fault)
 {
     const serve_options* options = &job->options;
-    if (!app_scene_check(COMMAND, options->source)) {
+    if (!options->is_schema_alone && !app_scene_check(COMMAND, options->source)) {
         return false;
     }
     bool is_schema_bad = false;
     const serve_stage_def def = {
-        .source = options->source,
+        .source = options->is_schema_alone ? NULL : options->source,
         .schema_path = options->schema_path,
         .rate_hz = options->rate_hz,
         .entities = options->entities,
@@ -128,6 +130,7 @@ static bool open_stage(serve_job* job, ph_fault* fault)
         .client_capacity = options->clients,
         .radius_m = options->radius_m,
         .vision_hz = options->vision_hz,
+        .is_empty = options->bus.servers != NULL,
         .pool = job->pool,
         .is_schema_bad = &is_schema_bad,
     };
@@ -138,8 +141,10 @@ static bool open_stage(serve_job* job, ph_fault* fault)
                   ? "Say how many ticks a second has, as in '--rate 16'.\n"
                   : "",
               stderr);
+        return false;
     }
-    return job->stage != NULL;
+    app_scene_note(COMMAND, options->source, ph_sim_material_note(&job->stage->material));
+    return true;
 }
 
 // The keys are in this program's memory only while this runs.
@@ -168,11 +173,31 @@ static bool open_front(serve_job* job, ph_fault* fault)
         .audit = job->audit,
         .log = job->log,
         .is_rate_fixed = options->is_rate_fixed,
+        .has_bus = options->bus.servers != NULL,
         .is_insecure_dev = options->is_insecure_dev,
     };
     job->front = serve_front_create(&def, fault);
     serve_key_pair_destroy(pair);
     return job->front != NULL || complain(options->listen_text, fault);
+}
+
+static bool open_bus(serve_job* job, ph_fault* fault)
+{
+    const serve_options* options = &job->options;
+    if (options->bus.servers == NULL) {
+        return true;
+    }
+    const serve_bus_def def = {
+        .options = &options->bus,
+        .front = job->front,
+        .stage = job->stage,
+        .client_capacity = options->clients,
+        .cell_mm = options->cell_m * 1000,
+        .log = job->log,
+        .is_controlled = options->is_controlled,
+    };
+    job->bus = serve_bus_open(&def, fault);
+    return job->bus != NULL || complain(options->bus.servers, fault);
 }
 
 static bool open_doors(serve_job* job, ph_fault* fault)
@@ -234,7 +259,8 @@ static bool open_all(serve_job* job)
         ph_fault_set_memory(&fault);
         return complain("threads", &fault);
     }
-    return open_stage(job, &fault) && open_front(job, &fault) && open_doors(job, &fault);
+    return open_stage(job, &fault) && open_front(job, &fault) && open_bus(job, &fault) &&
+           open_doors(job, &fault);
 }
 
 static void close_all(serve_job* job)
@@ -242,6 +268,7 @@ static void close_all(serve_job* job)
     serve_truth_close(job->truth);
     serve_metrics_close(job->metrics);
     serve_empty_end(job->empty);
+    serve_bus_close(job->bus);
     serve_front_destroy(job->front);
     serve_stage_destroy(job->stage);
     ph_pool_destroy(job->pool);
@@ -262,6 +289,10 @@ static serve_report look(serve_job* job)
 
 static void tell_key(const serve_job* job)
 {
+    if (job->bus != NULL) {
+        serve_writer_add(job->log, "world %s, front-end %s, NATS at %s; tokens by pinhole director",
+                         job->options.bus.world, job->options.bus.name, job->options.bus.servers);
+    }
     char address[PH_ADDRESS_TEXT_MAX];
     const ph_address server = ph_host_public_address(serve_front_host(job->front));
     if (job->options.is_insecure_dev) {
@@ -314,6 +345,7 @@ static void tell_second(serve_job* job)
     }
     serve_log_overload(job->log, &job->last, &now);
     serve_metrics_set(job->metrics, &now);
+    serve_bus_tell(job->bus, job->metrics, job->options.is_quiet);
     job->last = now;
 }
 
@@ -329,12 +361,15 @@ static void answer_doors(serve_job* job)
 static void wait_for(serve_job* job, uint64_t due_us)
 {
     answer_doors(job);
-    const bool has_doors = job->metrics != NULL || job->truth != NULL;
+    const bool has_doors = job->metrics != NULL || job->truth != NULL || job->bus != NULL;
     for (uint64_t now_us = ph_socket_now_us(); now_us < due_us && !is_asked_to_stop;
          now_us = ph_socket_now_us()) {
         const uint64_t slice_us =
             has_doors && due_us - now_us > SLICE_US ? now_us + SLICE_US : due_us;
         ph_host_receive(serve_front_host(job->front), slice_us);
+        if (job->bus != NULL) {
+            serve_front_take_events(job->front); // a player that comes need not wait for the tick
+        }
         answer_doors(job);
     }
 }
@@ -371,6 +406,10 @@ static void begin_emptying(serve_job* job)
     if (job->empty != NULL) {
         return;
     }
+    if (job->bus != NULL) {
+        serve_bus_empty(job->bus);
+        return;
+    }
     if (job->options.spare_text == NULL) {
         serve_writer_add(job->log, "SIGUSR1: no --spare says where players shall go; all stay");
         return;
@@ -391,12 +430,15 @@ static bool is_over(const serve_job* job)
 {
     const uint64_t end_us = (uint64_t)job->options.seconds * SECOND_US;
     return is_asked_to_stop || (job->empty != NULL && serve_empty_is_done(job->empty)) ||
+           serve_bus_is_done(job->bus) ||
            (end_us > 0 && ph_socket_now_us() - job->first.now_us >= end_us);
 }
 
 static bool run(serve_job* job)
 {
-    job->pace = ph_pace_make(ph_socket_now_us(), job->stage->tick_us);
+    const uint64_t now_us = ph_socket_now_us();
+    job->pace = ph_pace_make(job->bus != NULL ? serve_bus_first_tick_us(job->bus) : now_us,
+                             job->stage->tick_us);
     job->first = job->last = look(job);
     uint64_t told_us = job->first.now_us;
     while (!is_over(job)) {

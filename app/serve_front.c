@@ -19,7 +19,8 @@ struct serve_front {
     ph_host* host;
     serve_client* clients; // by the client's index at the host
     int client_capacity;
-    serve_audit* audit; // NULL: none
+    serve_front_bus bus; // take NULL: none
+    serve_audit* audit;  // NULL: none
     serve_writer* log;
     bool is_stopping;
     uint64_t game_ns;
@@ -100,7 +101,7 @@ static ph_host_def host_def_of(serve_front* front, const serve_front_def* def)
     host.client_capacity = def->client_capacity;
     host.is_rate_fixed = def->is_rate_fixed;
     host.pool = def->pool;
-    host.on_messages = on_messages;
+    host.on_messages = def->has_bus ? NULL : on_messages;
     host.on_messages_context = front;
     host.allocator = ph_large_pages_allocator(def->stage->pages);
     return host;
@@ -170,12 +171,16 @@ void serve_front_destroy(serve_front* front)
 
 // ---- a tick
 
-static void admit(serve_front* front, const ph_net_event* event)
+static void note_arrival(serve_front* front, const ph_net_event* event)
 {
-    serve_client* client = &front->clients[event->client];
     ph_net_client_info info;
     const bool is_there = ph_host_get_client(front->host, event->client, &info);
     serve_audit_came(front->audit, event->client_id, is_there ? &info.address : NULL);
+}
+
+static void admit(serve_front* front, const ph_net_event* event)
+{
+    serve_client* client = &front->clients[event->client];
     serve_client_begin(client, front->stage, event->client_id);
     ph_viewer_def view = front->view;
     view.entity = client->entity;
@@ -218,8 +223,14 @@ static void take_events(serve_front* front)
 {
     for (ph_net_event event; ph_host_next_event(front->host, &event);) {
         if (event.kind == PH_NET_CONNECTED) {
+            note_arrival(front, &event);
+        }
+        if (front->bus.take != NULL) {
+            front->bus.take(front->bus.context, &event);
+        } else if (event.kind == PH_NET_CONNECTED) {
             admit(front, &event);
-        } else {
+        }
+        if (event.kind == PH_NET_DISCONNECTED) {
             if (is_misfit(&event)) {
                 serve_writer_add(front->log, "pinhole serve: a client was refused: %s.",
                                  event.reason);
@@ -237,11 +248,21 @@ static bool step_stage(serve_front* front, ph_fault* fault)
     return is_stepped;
 }
 
+void serve_front_take_events(serve_front* front)
+{
+    take_events(front);
+}
+
 bool serve_front_tick(serve_front* front, ph_fault* fault)
 {
     ph_host* host = front->host;
     ph_host_tick(host);
     take_events(front);
+    if (front->bus.tick != NULL) {
+        front->bus.tick(front->bus.context);
+        ph_world_tick(front->stage->world);
+        return true;
+    }
     if (!step_stage(front, fault)) {
         return false;
     }
@@ -260,7 +281,17 @@ void serve_front_stop(serve_front* front)
     take_events(front);
 }
 
+void serve_front_set_bus(serve_front* front, const serve_front_bus* bus)
+{
+    front->bus = *bus;
+}
+
 // ---- questions
+
+const ph_viewer_def* serve_front_view(const serve_front* front)
+{
+    return &front->view;
+}
 
 ph_host* serve_front_host(const serve_front* front)
 {

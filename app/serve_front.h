@@ -34,6 +34,7 @@ typedef struct serve_front_def {
     int slots;
     serve_audit* audit;   // NULL: none
     serve_writer* log;    // for errors while it runs; NULL: none
+    bool has_bus;         // serve_front_set_bus() follows, and has messages and players
     bool is_insecure_dev; // the keys are all zero
     bool is_rate_fixed;   // no controller: as much as the budget allows, whatever the links show
 } serve_front_def;
@@ -54,8 +55,23 @@ typedef struct serve_front serve_front;
 serve_front* serve_front_create(const serve_front_def* def, ph_fault* fault);
 void serve_front_destroy(serve_front* front); // NULL is allowed
 
+// Players and entities of a world on several machines, in place of the stage's.
+typedef struct serve_front_bus {
+    void (*take)(void* context, const ph_net_event* event);
+    void (*tick)(void* context); // before the world's
+    void* context;
+} serve_front_bus;
+
+void serve_front_set_bus(serve_front* front, const serve_front_bus* bus);
+
+// What all clients have in common.
+const ph_viewer_def* serve_front_view(const serve_front* front);
+
 // For all that a host can be asked, and to receive, send and stop by.
 ph_host* serve_front_host(const serve_front* front);
+
+// With a bus: who has come and gone meanwhile, between ticks.
+void serve_front_take_events(serve_front* front);
 
 // Connections come and go, the stage moves, the world ticks. @return False with *fault filled.
 bool serve_front_tick(serve_front* front, ph_fault* fault);

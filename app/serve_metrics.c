@@ -105,6 +105,23 @@ void serve_metrics_set(serve_metrics* metrics, const serve_report* now)
     }
 }
 
+void serve_metrics_set_text(serve_metrics* metrics, const char* text)
+{
+    if (metrics != NULL) {
+        metrics->length = 0;
+        serve_metrics_add_text(metrics, text);
+    }
+}
+
+void serve_metrics_add_text(serve_metrics* metrics, const char* text)
+{
+    const size_t size = strlen(text);
+    if (metrics != NULL && metrics->length + size < TEXT_MAX) {
+        memcpy(metrics->text + metrics->length, text, size + 1);
+        metrics->length += size;
+    }
+}
+
 // ---- connections
 
 // A free place, or that of the oldest connection.

@@ -20,6 +20,10 @@ int serve_metrics_port(const serve_metrics* metrics);
 // What there is to tell from now on.
 void serve_metrics_set(serve_metrics* metrics, const serve_report* now);
 
+// The same as text, for commands with other figures; and more of it, behind what was set. What does not fit is left out.
+void serve_metrics_set_text(serve_metrics* metrics, const char* text);
+void serve_metrics_add_text(serve_metrics* metrics, const char* text);
+
 // Lets in, answers. Never blocks. Some times per second.
 void serve_metrics_serve(serve_metrics* metrics);
 

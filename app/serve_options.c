@@ -19,36 +19,42 @@
 #define COMMAND "pinhole serve"
 #define LISTEN_USUAL "127.0.0.1:40000"
 #define CLASSIC_HZ 5.0
-enum { ROW_COUNT = 34 };
+enum { ROW_COUNT = 36 + BUS_OPTIONS_ROWS };
 
 // ---- help
 
 static void print_help(const app_option* table)
 {
-    printf(COMMAND
-           ": host a world for real clients over UDP\n"
-           "\n"
-           "usage: " COMMAND " SOURCE [options]\n"
-           "\n"
-           "Plays a recording or a scene in a loop and shows it to every client with a connect "
-           "token.\n"
-           "Each client looks through the eyes of one entity, chosen by the client's number.\n"
-           "SIGTERM or Ctrl-C: the clients are told, the exit status is 0. SIGHUP: with --key the\n"
-           "keys are read again, without it the server ends. SIGUSR1: with --spare the players go\n"
-           "to another server first. docs/serving.md says what the log and the metrics mean,\n"
-           "docs/operating.md how to run a server for players, docs/moving.md how they move.\n"
-           "\n"
-           "options:\n");
+    printf(
+        COMMAND
+        ": host a world for real clients over UDP\n"
+        "\n"
+        "usage: " COMMAND " SOURCE [options]\n"
+        "\n"
+        "Plays a recording or a scene in a loop and shows it to every client with a connect "
+        "token.\n"
+        "Each client looks through the eyes of one entity, chosen by the client's number.\n"
+        "SIGTERM or Ctrl-C: the clients are told, the exit status is 0. SIGHUP: with --key the\n"
+        "keys are read again, without it the server ends. SIGUSR1: with --spare or --bus the\n"
+        "players go to another server first. docs/serving.md says what the log and the metrics\n"
+        "mean, docs/operating.md how to run a server for players, docs/moving.md how they move.\n"
+        "With --bus it is a front-end of a world on several machines: SOURCE gives the schema,\n"
+        "or --schema alone that of a game of your own, at --rate ticks per second (10);\n"
+        "sims have the entities (pinhole sim-server), docs/distributed.md explains it.\n"
+        "\n"
+        "options:\n");
     app_options_print(table);
-    printf("\n"
-           "examples:\n"
-           "  pinhole serve scene:town\n"
-           "  pinhole serve scene:town --insecure-dev --listen 0.0.0.0:40000\n"
-           "  pinhole serve crowd.csv.gz --rate 16 --listen 0.0.0.0:40000 \\\n"
-           "                --public 192.0.2.1:40000 --key server.key\n"
-           "  pinhole serve load --entities 2000 --clients 2000 --metrics 9100 --truth 0\n"
-           "\n"
-           "example: pinhole serve scene:town --listen [::1]:40000\n");
+    printf(
+        "\n"
+        "examples:\n"
+        "  pinhole serve scene:town\n"
+        "  pinhole serve scene:town --insecure-dev --listen 0.0.0.0:40000\n"
+        "  pinhole serve crowd.csv.gz --rate 16 --listen 0.0.0.0:40000 \\\n"
+        "                --public 192.0.2.1:40000 --key server.key\n"
+        "  pinhole serve load --entities 2000 --clients 2000 --metrics 9100 --truth 0\n"
+        "  pinhole serve scene:town --bus nats://127.0.0.1:4222 --name front-1 --key server.key\n"
+        "\n"
+        "example: pinhole serve scene:town --listen [::1]:40000\n");
 }
 
 static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
@@ -195,9 +201,18 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
          .summary = "send at --kbps whatever the links show",
          .is_set = &o->is_rate_fixed},
         {.name = "--quiet", .summary = "no line per second", .is_set = &o->is_quiet},
-        {0},
+        {.name = "--cell",
+         .summary = "with --bus: side of a cell in m, the same on all machines",
+         .number = &o->cell_m,
+         .lo = 16,
+         .hi = 16000},
+        {.name = "--controlled",
+         .summary = "with --bus: reports to pinhole cluster; loopback only",
+         .is_set = &o->is_controlled},
     };
+    const int count = (int)(sizeof all / sizeof *all);
     memcpy(rows, all, sizeof all);
+    rows[count + bus_options_rows(&o->bus, "--bus", rows + count)] = (app_option){0};
 }
 
 // ---- what the words mean
@@ -268,11 +283,36 @@ static bool read_hz(serve_options* options)
            complain("--hz takes sends per second from 0.1 to 1000, or auto, as in '--hz 5'.");
 }
 
+static bool check_bus(serve_options* options)
+{
+    if (options->bus.servers == NULL) {
+        return true;
+    }
+    if (!bus_options_check(&options->bus, COMMAND, "front")) {
+        return false;
+    }
+    if (options->key_path == NULL) {
+        return complain("--bus stands beside --key: the director makes tokens with the same, as in "
+                        "'--key server.key'.");
+    }
+    if (options->has_truth || options->spare_text != NULL || strcmp(options->source, "load") == 0) {
+        return complain(
+            "--bus goes without --truth, --spare and load: sims have the truth, and the "
+            "director has spares.");
+    }
+    return true;
+}
+
 static bool check(serve_options* options)
 {
+    if (options->source == NULL && options->bus.servers != NULL && options->schema_path != NULL) {
+        options->is_schema_alone = true;
+        options->source = options->schema_path;
+    }
     if (options->source == NULL) {
         return complain("say what to host: a recording or a scene, as in 'pinhole serve "
-                        "scene:town'.");
+                        "scene:town', or the schema of your game beside --bus, as in 'pinhole "
+                        "serve --schema game.schema --bus nats://127.0.0.1:4222 --key server.key'.");
     }
     const bool is_load = strcmp(options->source, SERVE_LOAD) == 0;
     if (is_load && options->schema_path != NULL) {
@@ -308,7 +348,7 @@ static bool check(serve_options* options)
         return complain(
             "--metrics and --truth take a port from 0 to 65535, as in '--metrics 9100'.");
     }
-    return read_addresses(options) && read_hz(options);
+    return check_bus(options) && read_addresses(options) && read_hz(options);
 }
 
 bool serve_options_parse(int argc, char** argv, serve_options* options, int* status)
@@ -323,6 +363,8 @@ bool serve_options_parse(int argc, char** argv, serve_options* options, int* sta
         .vision_hz = SERVE_VISION_HZ_USUAL,
         .slots = 250,
         .seed = 1,
+        .bus = bus_options_default(),
+        .cell_m = 250,
     };
     app_option table[ROW_COUNT];
     fill_rows(options, table);

@@ -6,12 +6,15 @@
 #ifndef PH_APP_SERVE_OPTIONS_H
 #define PH_APP_SERVE_OPTIONS_H
 
+#include "bus_options.h"
+
 #include <pinhole/net/address.h>
 #include <pinhole/packet.h>
 
 typedef struct serve_options {
     const char* source;
     const char* schema_path; // NULL: derived
+    bool is_schema_alone;    // there is no source, which is named as the schema then
     const char* listen_text;
     const char* public_text;     // NULL: as listen
     const char* key_path;        // NULL: a development key
@@ -38,6 +41,9 @@ typedef struct serve_options {
     double radius_m; // 0: as usual for the source
     double vision_hz;
     int slots;
+    bus_options bus; // servers NULL: this server has its world to itself
+    int cell_m;
+    bool is_controlled; // by `pinhole cluster`
     bool has_metrics;
     bool has_truth;
     bool is_quiet;

@@ -5,11 +5,14 @@
 
 #include "serve_stage.h"
 
+#include "kit/derive.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define US_PER_SECOND 1000000u
 #define RADIUS_M_USUAL 250.0
+#define RATE_HZ_USUAL 10.0
 enum { LOAD_COUNT_USUAL = 500 };
 
 // ---- memory
@@ -54,6 +57,30 @@ static bool open_recording(serve_stage* stage, const serve_stage_def* def, ph_fa
     return stage->source != NULL;
 }
 
+// A game of its own: what there is comes from elsewhere.
+static bool open_schema(serve_stage* stage, const serve_stage_def* def, ph_fault* fault)
+{
+    stage->material.schema = ph_derive_load(def->schema_path, fault);
+    stage->schema = stage->material.schema;
+    if (stage->schema == NULL) {
+        *def->is_schema_bad = true;
+        return false;
+    }
+    const double rate_hz = def->rate_hz > 0.0 ? def->rate_hz : RATE_HZ_USUAL;
+    stage->tick_us = (uint32_t)(US_PER_SECOND / rate_hz + 0.5);
+    stage->radius_mm = (int32_t)(RADIUS_M_USUAL * 1000.0);
+    return true;
+}
+
+static bool open_any(serve_stage* stage, const serve_stage_def* def, ph_fault* fault)
+{
+    if (def->source == NULL) {
+        return open_schema(stage, def, fault);
+    }
+    return strcmp(def->source, SERVE_LOAD) == 0 ? open_load(stage, def, fault)
+                                                : open_recording(stage, def, fault);
+}
+
 static int refresh_ticks(const serve_stage* stage, const serve_stage_def* def)
 {
     const double vision_hz = def->vision_hz > 0.0 ? def->vision_hz : SERVE_VISION_HZ_USUAL;
@@ -74,7 +101,9 @@ static bool create_world(serve_stage* stage, const serve_stage_def* def, ph_faul
     }
     world.schema = stage->schema;
     world.profile = def->profile;
-    world.entity_capacity = stage->actor_count;
+    if (stage->actor_count > 0) {
+        world.entity_capacity = stage->actor_count;
+    }
     world.viewer_capacity = def->client_capacity;
     world.radius_max_mm = stage->radius_mm;
     world.tick_us = stage->tick_us;
@@ -103,9 +132,9 @@ serve_stage* serve_stage_create(const serve_stage_def* def, ph_fault* fault)
         ph_fault_set_memory(fault);
         return NULL;
     }
-    const bool is_load = strcmp(def->source, SERVE_LOAD) == 0;
-    if ((is_load ? open_load(stage, def, fault) : open_recording(stage, def, fault)) &&
-        create_world(stage, def, fault) && put(stage, fault)) {
+    stage->is_empty = def->is_empty;
+    if (open_any(stage, def, fault) && create_world(stage, def, fault) &&
+        (stage->is_empty || put(stage, fault))) {
         return stage;
     }
     serve_stage_destroy(stage);
@@ -129,7 +158,7 @@ void serve_stage_destroy(serve_stage* stage)
 
 bool serve_stage_step(serve_stage* stage, ph_fault* fault)
 {
-    if (stage->is_standing) {
+    if (stage->is_standing || stage->is_empty) {
         return true;
     }
     if (stage->load != NULL) {

@@ -22,7 +22,7 @@
 #define SERVE_VISION_HZ_USUAL 2.0
 
 typedef struct serve_stage_def {
-    const char* source; // a recording, scene:NAME or SERVE_LOAD
+    const char* source; // a recording, scene:NAME or SERVE_LOAD; NULL: the schema alone, for a world that is empty
     const char* schema_path;
     double rate_hz; // 0: as the source says
     int entities;   // of scenes and load; 0: as usual
@@ -33,6 +33,7 @@ typedef struct serve_stage_def {
     double radius_m; // 0: as usual
     // How often a second each client's view is refreshed for entities that walk; 0: as usual.
     double vision_hz;
+    bool is_empty; // nothing moves in it: its entities come from elsewhere
     ph_pool* pool; // refreshes visions; outlives the stage
     // Becomes true when the fault is about the schema's file, not about the source. May be NULL.
     bool* is_schema_bad;
@@ -45,7 +46,8 @@ typedef struct serve_stage {
     ph_ground ground;
     uint32_t tick_us;
     int32_t radius_mm;
-    int actor_count;  // entities that there ever are
+    int actor_count; // entities that there ever are
+    bool is_empty;
     bool is_standing; // nothing moves, so that clients can be compared with it
     ph_sim_material material;
     ph_source* source; // NULL: it is the load scene

@@ -5,6 +5,7 @@
 // each choice of parts, prints what was found.
 
 #include "command.h"
+#include "options.h"
 #include "scene_help.h"
 #include "sim_options.h"
 #include "sim_page.h"
@@ -38,19 +39,6 @@ typedef struct sim_job {
 
 // ---- what went wrong
 
-static bool complain(const char* where, const ph_fault* fault)
-{
-    fprintf(stderr, "pinhole sim: %s", where);
-    if (fault->line > 0) {
-        fprintf(stderr, ":%d", fault->line);
-    }
-    if (fault->line > 0 && fault->column > 0) {
-        fprintf(stderr, ":%d", fault->column);
-    }
-    fprintf(stderr, ": %s.\n", fault->message);
-    return false;
-}
-
 static bool complain_file(const char* path)
 {
     fprintf(stderr, "pinhole sim: %s cannot be written. Does its folder exist?\n", path);
@@ -74,6 +62,7 @@ static bool open_material(sim_job* job)
     const ph_sim_material_def def = {
         .source = options->source,
         .schema_path = options->schema_path,
+        .tables_path = options->tables_path,
         .rate_hz = options->rate_hz,
         .seconds = options->seconds,
         .is_pose_only = strcmp(options->properties, "pose") == 0,
@@ -81,9 +70,14 @@ static bool open_material(sim_job* job)
     };
     ph_fault fault = {0};
     if (ph_sim_material_open(&job->material, &def, &fault)) {
+        app_scene_note("pinhole sim", options->source, ph_sim_material_note(&job->material));
         return true;
     }
-    complain(job->material.is_schema_bad ? options->schema_path : options->source, &fault);
+    app_complain("pinhole sim",
+                 job->material.is_schema_bad   ? options->schema_path
+                 : job->material.is_tables_bad ? options->tables_path
+                                               : options->source,
+                 &fault);
     if (job->material.lacks_rate) {
         fprintf(stderr, "Say how many ticks a second has, as in '--rate 16'.\n");
     }
@@ -122,7 +116,7 @@ static bool open_rest(sim_job* job)
     if (job->pool == NULL || job->trials == NULL) {
         ph_fault fault = {0};
         ph_fault_set_memory(&fault);
-        return complain(options->source, &fault);
+        return app_complain("pinhole sim", options->source, &fault);
     }
     return open_output(options->dump_path, &job->dump) &&
            open_output(options->plot_path, &job->plot) &&
@@ -179,7 +173,7 @@ static void note_burst(const sim_job* job, const ph_sim_def* def, const sim_tria
 
 static bool complain_run(const sim_job* job, const ph_fault* fault)
 {
-    complain(job->options.source, fault);
+    app_complain("pinhole sim", job->options.source, fault);
     if (!app_scene_moves(job->options.source)) {
         fprintf(stderr, "In this scene nothing ever moves: it is for tests and benchmarks. Try "
                         "scene:wander.\n");
@@ -285,7 +279,7 @@ static bool make_page(sim_job* job)
     const bool is_written = sim_page_write(&page, &fault);
     end_progress(job);
     if (!is_written) {
-        return complain(path, &fault);
+        return app_complain("pinhole sim", path, &fault);
     }
     job->page_size = ftell(job->page);
     if (!close_output(&job->page)) {

@@ -268,7 +268,7 @@ static app_option bare_row(const char* name, const char* summary, const char** t
     return row;
 }
 
-enum { ROW_COUNT = 33 };
+enum { ROW_COUNT = 34 };
 
 static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
 {
@@ -306,6 +306,8 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
                    "all|pose"),
         text_row("--schema", "a schema (docs/schema.md); without it one is derived",
                  &o->schema_path, "FILE"),
+        text_row("--tables", "a schema whose learned models are used (docs/tuning.md)",
+                 &o->tables_path, "FILE"),
         decimal_row("--radius", "how far a viewer sees, in m", &def->radius_m, 1, 2000000),
         number_row("--slots", "how many entities a viewer sees at most", &def->slots, 1,
                    PH_VISIBLE_MAX),

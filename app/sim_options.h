@@ -16,6 +16,7 @@ enum { SIM_BUDGETS_MAX = 64, SIM_COMPARED_MAX = 3 };
 
 typedef struct sim_options {
     const char* source;
+    const char* tables_path;
     const char* schema_path; // NULL: derived
     const char* dump_path;   // NULL: none
     const char* plot_path;

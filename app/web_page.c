@@ -114,9 +114,11 @@ static void put_script(out* to, const web_asset* asset)
     free(text);
 }
 
+// Of this page: those of the page of `pinhole cluster` have its name.
 static bool is_script(const web_asset* asset)
 {
-    return strncmp(asset->type, "text/javascript", strlen("text/javascript")) == 0;
+    return strncmp(asset->type, "text/javascript", strlen("text/javascript")) == 0 &&
+           strncmp(asset->path, "/cluster", strlen("/cluster")) != 0;
 }
 
 static void put_import_map(out* to)

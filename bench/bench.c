@@ -19,11 +19,16 @@ enum { OWN_OPTIONS = 2, OPTIONS_MAX = 8 };
 
 static const app_command benches[] = {
     {"bits", "bit writer and reader, integer codings, range coder: ns per field", bench_bits},
+#if defined(PH_APP_BUS)
+    {"bus", "a world on several machines: ns per record, at a sim and at a front-end", bench_bus},
+#endif
     {"learn", "tables of the pinhole profile, from recordings: bits per update", bench_learn},
     {"load", "a whole world of viewers: us per viewer and tick, by stage", bench_load},
 #if defined(PH_APP_NET)
     {"net", "a server on a real network: us per datagram, by stage", bench_net},
 #endif
+    {"record", "what a recorder costs the tick of a game: ns per entity", bench_record},
+    {"transfer", "from world to world, by cells: ns per record", bench_transfer},
     {"vision", "finding visible entities: ns per entity of upkeep, us per question", bench_vision},
     {0},
 };

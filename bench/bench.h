@@ -32,6 +32,9 @@ bool bench_options_parse(const bench_about* about, int argc, char** argv, bench_
 // `pinhole bench bits`: ns per field, per symbol and per integer. Returns an APP_EXIT value.
 int bench_bits(int argc, char** argv);
 
+// `pinhole bench bus`: ns per record between a sim and front-ends over NATS.
+int bench_bus(int argc, char** argv);
+
 // `pinhole bench learn`: the tables of the pinhole profile.
 int bench_learn(int argc, char** argv);
 
@@ -40,6 +43,12 @@ int bench_load(int argc, char** argv);
 
 // `pinhole bench net`: microseconds per datagram of a server on a real network.
 int bench_net(int argc, char** argv);
+
+// `pinhole bench record`: what a recorder costs the tick of a game.
+int bench_record(int argc, char** argv);
+
+// `pinhole bench transfer`: ns per record from world to world.
+int bench_transfer(int argc, char** argv);
 
 // `pinhole bench vision`: ns per entity to keep the grid, microseconds per question.
 int bench_vision(int argc, char** argv);

@@ -127,7 +127,7 @@ static size_t write_again(client* it, const packet* read, uint8_t* bytes, size_t
         }
         const int urgency = ph_pinhole_urgency(&it->frame, &it->baselines[i]);
         const bool is_told = next < read->count && read->coded[next].record.slot == i;
-        cost256 += ph_pinhole_flag_cost256(it->frame.density, urgency, is_told);
+        cost256 += ph_pinhole_flag_cost256(&ph_library_models, it->frame.density, urgency, is_told);
         ph_pinhole_write_told(&it->frame, &writer, urgency, is_told);
         if (is_told) {
             cost256 += ph_pinhole_cost256(&it->frame, &read->coded[next], NULL);

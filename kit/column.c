@@ -12,7 +12,7 @@ enum { WORD_MAX = 63 };
 
 // ---- numbers
 
-static void take_number(ph_column* column, ph_cell_number number, double* value)
+static void take_number(ph_column* column, ph_csv_cell_number number, double* value)
 {
     *value = ph_cell_number_value(number);
     if (column->kind == PH_COLUMN_EMPTY) {
@@ -30,7 +30,7 @@ static void take_number(ph_column* column, ph_cell_number number, double* value)
 
 // ---- words
 
-static bool is_clean(const ph_cell* cell)
+static bool is_clean(const ph_csv_cell* cell)
 {
     for (int i = 0; i < cell->length; ++i) {
         const unsigned char byte = (unsigned char)cell->text[i];
@@ -42,14 +42,15 @@ static bool is_clean(const ph_cell* cell)
 }
 
 // Numbers that went wrong do not begin like this.
-static bool begins_as_word(const ph_cell* cell)
+static bool begins_as_word(const ph_csv_cell* cell)
 {
     const unsigned char byte = (unsigned char)cell->text[0];
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_' ||
            byte >= 0x80;
 }
 
-static bool take_word(ph_column* column, const ph_cell* cell, double* value, const char** expected)
+static bool take_word(ph_column* column, const ph_csv_cell* cell, double* value,
+                      const char** expected)
 {
     if (!is_clean(cell)) {
         *expected = "a word of at most 63 bytes without quotes and control characters";
@@ -67,7 +68,8 @@ static bool take_word(ph_column* column, const ph_cell* cell, double* value, con
 
 // ---- both
 
-bool ph_column_take(ph_column* column, const ph_cell* cell, double* value, const char** expected)
+bool ph_column_take(ph_column* column, const ph_csv_cell* cell, double* value,
+                    const char** expected)
 {
     if (cell->length == 0) {
         *value = (double)NAN;
@@ -76,8 +78,8 @@ bool ph_column_take(ph_column* column, const ph_cell* cell, double* value, const
     if (column->kind == PH_COLUMN_WORD) {
         return take_word(column, cell, value, expected);
     }
-    ph_cell_number number;
-    if (ph_cell_read_number(cell, &number)) {
+    ph_csv_cell_number number;
+    if (ph_csv_cell_read_number(cell, &number)) {
         take_number(column, number, value);
         return true;
     }

@@ -32,7 +32,8 @@ typedef struct ph_column {
 // Takes in one more cell, which may be empty: its value, and what the column is made of.
 // @return false when the cell does not fit the ones before: *expected says what would; or, with
 // *expected set to NULL, when there is no memory.
-bool ph_column_take(ph_column* column, const ph_cell* cell, double* value, const char** expected);
+bool ph_column_take(ph_column* column, const ph_csv_cell* cell, double* value,
+                    const char** expected);
 
 // Brings the words into the order of their bytes, also in the values. Nothing can be taken in any
 // more. @return false when there is no memory.

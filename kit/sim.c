@@ -11,6 +11,8 @@
 #include "kit/sim_dump.h"
 #include "kit/sim_session.h"
 
+#include "schema/model_tables.h"
+
 #include <pinhole/viewer.h>
 
 #include <stdlib.h>
@@ -65,6 +67,9 @@ static bool fill_run(run* of, const ph_schema* schema, const int* entities)
         of->sessions[i] = ph_sim_session_create(of->stage, entities[i], of->is_measured);
         if (of->sessions[i] == NULL) {
             return ph_fault_set_memory(of->fault);
+        }
+        if (of->is_measured && of->def->counts != NULL) {
+            ph_sim_session_set_counts(of->sessions[i], &of->def->counts[i]);
         }
         if (i == 0 && of->is_measured && of->def->capture != NULL) {
             ph_sim_session_set_capture(of->sessions[i], of->def->capture);
@@ -282,6 +287,17 @@ static void explain_no_viewer(const ph_recording* recording, ph_fault* fault)
                  PH_OBSERVER_SECONDS_MIN);
 }
 
+// Of so many each stride-th, from `first` on; of less than that the first. @return How many; of none, or
+// no memory, the same.
+static int take_every(int* entities, int count, int stride, int first)
+{
+    int taken = 0;
+    for (int i = first; i < count; i += stride) {
+        entities[taken++] = entities[i];
+    }
+    return count <= 0 ? count : taken > 0 ? taken : 1;
+}
+
 bool ph_sim_run(const ph_sim_def* def, const ph_recording* recording, const ph_schema* schema,
                 ph_pool* pool, ph_sim_result* result, ph_fault* fault)
 {
@@ -291,11 +307,13 @@ bool ph_sim_run(const ph_sim_def* def, const ph_recording* recording, const ph_s
         .entity_count = recording->entity_count,
         .seconds = (double)recording->tick_count / recording->rate_hz,
     };
-    int* entities = calloc((size_t)def->viewers, sizeof *entities);
+    const int stride = def->viewer_stride > 0 ? def->viewer_stride : 1;
+    int* entities = calloc((size_t)def->viewers * (size_t)stride, sizeof *entities);
     if (entities == NULL) {
         return ph_fault_set_memory(fault);
     }
-    result->viewer_count = ph_observers_choose(recording, def->viewers, entities);
+    const int observers = ph_observers_choose(recording, def->viewers * stride, entities);
+    result->viewer_count = take_every(entities, observers, stride, def->viewer_first);
     const run of = {
         .def = def,
         .recording = recording,

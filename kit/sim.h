@@ -77,6 +77,12 @@ typedef struct ph_sim_def {
     double standstill_s; // the second run waits so long at most
     // Leaves out the second run: `converged` is false then. For tests and demos.
     bool skips_standstill;
+    // For learning models: of the observers each stride-th is a viewer, from this one on; what they are
+    // sent from a tick on is counted, for each in its own of `viewers` counts. Zero: all, nothing counted.
+    int viewer_stride;
+    int viewer_first;
+    int count_from_tick;
+    struct ph_pinhole_counts* counts;
     FILE* dump; // NULL: none
     // Gets what the first viewer of the measured run was sent (kit/sim_capture.h). NULL: not wanted.
     struct ph_sim_capture* capture;

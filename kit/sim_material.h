@@ -17,6 +17,7 @@ enum { PH_SIM_RATE_MAX = 1000 };
 typedef struct ph_sim_material_def {
     const char* source;      // the path of a recording, or scene:NAME
     const char* schema_path; // NULL: derived from the source
+    const char* tables_path; // a schema whose models are used (docs/tuning.md); NULL: the library's
     double rate_hz;          // 0: as the source says
     double seconds;          // 0: all; of scenes 60
     bool is_pose_only;       // position and heading, no extra columns
@@ -31,11 +32,16 @@ typedef struct ph_sim_material {
     char* schema_text;  // as ph_schema_print() writes it
     bool lacks_rate;    // why it failed: neither the def nor the file says the rate
     bool is_schema_bad; // why it failed: the fault is about the schema's file
+    bool is_tables_bad; // the fault is about the file of tables
 } ph_sim_material;
 
 // @return False with *fault filled and nothing held.
 bool ph_sim_material_open(ph_sim_material* material, const ph_sim_material_def* def,
                           ph_fault* fault);
+
+// What is missing in the source, as the end of a sentence; empty: nothing.
+const char* ph_sim_material_note(const ph_sim_material* material);
+
 void ph_sim_material_close(ph_sim_material* material); // {0} is allowed; leaves {0}
 
 #endif

@@ -62,6 +62,7 @@ struct ph_sim_session {
     ph_sim_dump dump;
     ph_sim_stay stay;
     int64_t burst_bits;
+    struct ph_pinhole_counts* counts; // of symbols; NULL: they are not counted
     ph_sim_traffic traffic;
     ph_sim_traffic second_traffic; // traffic when the present second began
 };
@@ -324,6 +325,20 @@ static void end_stay(ph_sim_session* session)
     ph_sim_stay_end(&session->stay, session->sender, &session->traffic);
 }
 
+void ph_sim_session_set_counts(ph_sim_session* session, struct ph_pinhole_counts* counts)
+{
+    session->counts = counts;
+}
+
+static void count_symbols(const ph_sim_session* session)
+{
+    const ph_sim_stage* stage = session->stage;
+    if (session->counts != NULL && session->is_connected &&
+        stage->tick >= stage->def->count_from_tick) {
+        ph_viewer_count_symbols(stage->world, session->viewer, session->counts);
+    }
+}
+
 bool ph_sim_session_attend(ph_sim_session* session, ph_fault* fault)
 {
     const ph_sim_stage* stage = session->stage;
@@ -509,6 +524,7 @@ void ph_sim_session_step(ph_sim_session* session)
         return;
     }
     const uint64_t now_us = ph_sim_stage_now_us(stage);
+    count_symbols(session);
     send_now(session, now_us);
     receive_until(session, now_us); // over a link without delay
     if (session->is_measured) {

@@ -85,11 +85,10 @@ static ph_result set_text(ph_world* world, ph_entity_id entity, const ph_column_
                                  strlen(text) + 1);
 }
 
-static ph_result set_cell(const ph_source* source, ph_world* world, int entity,
+static ph_result set_cell(const ph_source* source, ph_world* world, ph_entity_id id, int row,
                           const ph_column_binding* binding)
 {
-    const ph_entity_id id = source->entity_id[entity];
-    const double cell = cell_of(source->recording, binding, source->row[entity]);
+    const double cell = cell_of(source->recording, binding, row);
     if (binding->field == PH_FIELD_TEXT) {
         const ph_column* column = &source->recording->columns[binding->column];
         return set_text(world, id, binding, isnan(cell) ? "" : column->lexicon.words[(int)cell]);
@@ -108,6 +107,52 @@ static bool is_same_cell(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
+ph_result ph_source_spawn_row(const ph_source* source, ph_world* world, int row, uint64_t key,
+                              ph_entity_id* id)
+{
+    const ph_recording* recording = source->recording;
+    const ph_spawn spawn = {
+        .key = key,
+        .position_mm = {recording->x_mm[row], recording->y_mm[row], recording->z_mm[row]},
+    };
+    ph_result result = ph_world_spawn(world, &spawn, id);
+    for (int f = 0; f < source->bindings.count && result == PH_OK; ++f) {
+        result = set_cell(source, world, *id, row, &source->bindings.items[f]);
+    }
+    if (result != PH_OK) {
+        ph_world_despawn(world, *id);
+        *id = (ph_entity_id){0};
+    }
+    return result;
+}
+
+static bool is_same_place(const ph_recording* recording, int a, int b)
+{
+    return recording->x_mm[a] == recording->x_mm[b] && recording->y_mm[a] == recording->y_mm[b] &&
+           recording->z_mm[a] == recording->z_mm[b];
+}
+
+ph_result ph_source_set_row(const ph_source* source, ph_world* world, ph_entity_id id, int row,
+                            int old_row)
+{
+    const ph_recording* recording = source->recording;
+    ph_result result = PH_OK;
+    if (old_row < 0 || !is_same_place(recording, row, old_row)) {
+        // What the recording says a game could have said; what was found the world has to find.
+        ph_result (*const put)(ph_world*, ph_entity_id, int64_t, int64_t, int64_t) =
+            recording->has_marks && recording->is_jump[row] ? ph_world_jump : ph_world_move;
+        result = put(world, id, recording->x_mm[row], recording->y_mm[row], recording->z_mm[row]);
+    }
+    for (int f = 0; f < source->bindings.count && result == PH_OK; ++f) {
+        const ph_column_binding* binding = &source->bindings.items[f];
+        if (old_row < 0 ||
+            !is_same_cell(cell_of(recording, binding, row), cell_of(recording, binding, old_row))) {
+            result = set_cell(source, world, id, row, binding);
+        }
+    }
+    return result;
+}
+
 static void vanish(ph_source* source, ph_world* world, int entity)
 {
     ph_world_despawn(world, source->entity_id[entity]);
@@ -116,42 +161,14 @@ static void vanish(ph_source* source, ph_world* world, int entity)
 
 static ph_result appear(ph_source* source, ph_world* world, int entity)
 {
-    const ph_spawn spawn = {
-        .key = source->recording->id[entity],
-        .position_mm = {source->x_mm[entity], source->y_mm[entity], source->z_mm[entity]},
-    };
-    ph_result result = ph_world_spawn(world, &spawn, &source->entity_id[entity]);
-    for (int f = 0; f < source->bindings.count && result == PH_OK; ++f) {
-        result = set_cell(source, world, entity, &source->bindings.items[f]);
-    }
-    if (result != PH_OK) {
-        vanish(source, world, entity);
-    }
-    return result;
+    return ph_source_spawn_row(source, world, source->row[entity], source->recording->id[entity],
+                               &source->entity_id[entity]);
 }
 
 static ph_result change(ph_source* source, ph_world* world, int entity)
 {
-    const ph_recording* recording = source->recording;
-    const int row = source->row[entity];
-    const int old = source->put_row[entity];
-    ph_result result = PH_OK;
-    if (recording->x_mm[row] != recording->x_mm[old] ||
-        recording->y_mm[row] != recording->y_mm[old] ||
-        recording->z_mm[row] != recording->z_mm[old]) {
-        // What the recording says a game could have said; what was found the world has to find.
-        ph_result (*const put)(ph_world*, ph_entity_id, int64_t, int64_t, int64_t) =
-            recording->has_marks && recording->is_jump[row] ? ph_world_jump : ph_world_move;
-        result = put(world, source->entity_id[entity], recording->x_mm[row], recording->y_mm[row],
-                     recording->z_mm[row]);
-    }
-    for (int f = 0; f < source->bindings.count && result == PH_OK; ++f) {
-        const ph_column_binding* binding = &source->bindings.items[f];
-        if (!is_same_cell(cell_of(recording, binding, row), cell_of(recording, binding, old))) {
-            result = set_cell(source, world, entity, binding);
-        }
-    }
-    return result;
+    return ph_source_set_row(source, world, source->entity_id[entity], source->row[entity],
+                             source->put_row[entity]);
 }
 
 static ph_result put_one(ph_source* source, ph_world* world, int entity)

@@ -65,4 +65,14 @@ double ph_source_value(const ph_source* source, int column, int entity);
 // @return PH_OK, or why a spawn failed; another put then goes on with the rest.
 ph_result ph_source_put(ph_source* source, ph_world* world);
 
+// ---- one entity at a time, for worlds that have only some of them; the tick of the source does not matter
+
+// Spawns an entity as a row of the recording has it, under any key. @return PH_OK, or why it failed, with nothing spawned.
+ph_result ph_source_spawn_row(const ph_source* source, ph_world* world, int row, uint64_t key,
+                              ph_entity_id* id);
+
+// Sets what differs between two rows; old_row -1: everything. @return PH_OK, or why it failed.
+ph_result ph_source_set_row(const ph_source* source, ph_world* world, ph_entity_id id, int row,
+                            int old_row);
+
 #endif

@@ -8,6 +8,7 @@
 Asks whether the answers are there and well formed; how fast anything is, is not asked.
 """
 
+import gzip
 import json
 import math
 import os
@@ -65,8 +66,9 @@ def check_help():
                       ("bench", "bits", "--help"), ("help", "bench", "bits"),
                       ("bench", "vision", "--help"), ("demo", "--help"), ("help", "demo"),
                       ("serve", "--help"), ("bots", "--help"), ("token", "--help"),
+                      ("sim-server", "--help"), ("director", "--help"), ("cluster", "--help"), ("plan", "--help"),
                       ("bench", "net", "--help"), ("sim", "--help"), ("bench", "load", "--help"),
-                      ("bench", "learn", "--help")):
+                      ("bench", "learn", "--help"), ("convert", "--help"), ("judge", "--help"), ("bench", "record", "--help")):
         status, output, errors = run(*arguments)
         name = " ".join(("pinhole", *arguments))
         expect(status == 0 and not errors, f"`{name}`: exit {status}, says {errors!r} on standard error")
@@ -102,6 +104,8 @@ def check_mistakes():
         (("sim", "scene:town", "--profile=eyes"), "takes classic|pinhole|snapshot"),
         (("sim", "scene:town", "--profile", "pin"), "takes classic|pinhole|snapshot"),
         (("sim", "scene:town", "--profile", "classic|pinhole"), "takes classic|pinhole|snapshot"),
+        (("convert", "a.csv"), "say what to read and what to write"),
+        (("judge", "a.csv"), "say what is true and what was shown"),
         (("serve",), "say what to host"),
         (("serve", "scene:town", "--listen", "localhost:1"), "--listen takes an address in numbers"),
         (("serve", "scene:town", "--hz", "often"), "--hz takes sends per second"),
@@ -190,6 +194,60 @@ def check_bench_json(name, wanted_keys, wanted_ratios):
     expect(figures.get("bench") == name and figures.get("rounds") == 1, "bench and rounds are not as asked")
 
 
+def check_convert():
+    """Text into bytes and back; sim plays both alike; a file that is cut off says so."""
+    yard = pathlib.Path(__file__).parent / "recordings" / "yard.csv"
+    with tempfile.TemporaryDirectory() as folder:
+        there, back, packed, cut = (str(pathlib.Path(folder) / name)
+                                    for name in ("yard.phrec", "yard.csv", "yard.csv.gz", "cut.phrec"))
+        status, output, errors = run("convert", "--rate", "10", str(yard), there)
+        expect(status == 0 and "3 entities" in output, f"`pinhole convert` of text: exit {status}, {output!r}, {errors!r}")
+        for path in (back, packed):
+            status, _, errors = run("convert", there, path)
+            expect(status == 0 and not errors, f"`pinhole convert` to {path}: exit {status}, {errors!r}")
+        with gzip.open(packed) as file:
+            expect(file.read() == pathlib.Path(back).read_bytes(), "`pinhole convert` packs another text than it writes plainly")
+        rateless = pathlib.Path(folder) / "rateless.csv"
+        rateless.write_text("tick,entity,x_mm,y_mm,z_mm,heading_deg\n0,1,1,1,1,1\n")
+        status, _, errors = run("convert", str(rateless), there)
+        expect(status == 1 and "--rate 16" in errors, f"`pinhole convert` without a rate: exit {status}, {errors!r}")
+        scene = str(pathlib.Path(folder) / "race.csv.gz")
+        whole = str(pathlib.Path(folder) / "race.phrec")
+        run("convert", "scene:race", "--seconds", "12", scene)
+        run("convert", scene, whole)
+        figures = [run("sim", source, "--viewers", "1", "--json")[1].splitlines() for source in (scene, whole)]
+        kept = [[line for line in lines if '"cpu' not in line and '"source"' not in line] for lines in figures]
+        expect(len(kept[0]) > 10 and kept[0] == kept[1], "`pinhole sim` finds other figures in a converted recording")
+        content = pathlib.Path(whole).read_bytes()
+        pathlib.Path(cut).write_bytes(content[:len(content) * 2 // 3])
+        status, _, errors = run("convert", cut, back)
+        expect(status == 0 and "it breaks off behind tick" in errors, f"a recording cut off: exit {status}, {errors!r}")
+        pathlib.Path(cut).write_bytes(content[:20])
+        status, _, errors = run("sim", cut)
+        expect(status == 1 and "no part of a recording can be read" in errors, f"a stump: exit {status}, {errors!r}")
+
+
+def check_judge():
+    """Of the simulator's own dump the figures are those of the simulator; what is wrong is said with its line."""
+    with tempfile.TemporaryDirectory() as folder:
+        truth, shown = (str(pathlib.Path(folder) / name) for name in ("race.phrec", "shown.csv"))
+        run("convert", "scene:race", "--seconds", "15", truth)
+        simulated = json.loads(run("sim", truth, "--viewers", "3", "--json", "--dump", shown)[1])
+        status, output, errors = run("judge", truth, shown, "--json")
+        expect(status == 0, f"`pinhole judge`: exit {status}, {errors!r}")
+        judged = json.loads(output) if status == 0 else {}
+        for key in ("error_mm", "error_mrad", "heading_deg", "join_s", "missing_pct", "ghost_pct", "jolts_per_min"):
+            expect(judged.get(key) == simulated[key], f"{key}: sim {simulated[key]!r}, judge {judged.get(key)!r}")
+        rows = pathlib.Path(shown).read_text().splitlines()
+        for rows_made, hint in ((rows[1:], ":1: the first line must be"), (rows[:5] + [rows[4]], ":6: this entity has a row"),
+                                (rows[:3] + ["0.000,1,99999,1,1,1,"], ":4:9: entity: expected an entity of the truth"),
+                                (rows[:3] + ["7.000,1,2,1,1,1,"], ":4:1: time_ms: expected the time of a tick"),
+                                (rows[:1], "there is no row")):
+            pathlib.Path(shown).write_text("\n".join(rows_made) + "\n")
+            status, _, errors = run("judge", truth, shown)
+            expect(status == 1 and hint in errors, f"`pinhole judge` of a bad dump says {errors!r}, not {hint!r}")
+
+
 def check_full_disk():
     """What cannot be printed must not look like a success."""
     if not pathlib.Path("/dev/full").exists():
@@ -214,6 +272,8 @@ def main():
     check_bench_bits()
     check_bench_json("bits", BITS_KEYS, BITS_RATIOS)
     check_bench_json("vision", VISION_KEYS, VISION_RATIOS)
+    check_convert()
+    check_judge()
     check_full_disk()
     for sentence in complaints:
         print(sentence)

@@ -22,7 +22,7 @@ EXAMPLE = ROOT / "examples/hello.c"
 ARCHITECTURE = ROOT / "docs/architecture.md"
 LINES_MAX = 84
 COLUMNS_MAX = 120
-CODE_FOLDERS = ["include", "src", "net", "kit", "app", "web", "bench", "examples", "test", "fuzz"]
+CODE_FOLDERS = ["include", "src", "net", "bus", "kit", "app", "web", "bench", "examples", "test", "fuzz"]
 NAMED_FOLDERS = ["src", "net", "kit"]
 
 

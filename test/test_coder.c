@@ -50,8 +50,8 @@ static void play(bool is_universal, uint64_t seed)
         uint8_t bytes[BYTES];
         uint32_t tokens[TOKENS];
         ph_symbol_buffer symbols = ph_symbol_buffer_make(tokens, TOKENS);
-        ph_coder told = ph_coder_make_buffer(&symbols, is_universal);
-        ph_coder costed = {.is_universal = is_universal};
+        ph_coder told = ph_coder_make_buffer(&symbols, &ph_library_models, is_universal);
+        ph_coder costed = {.costs = ph_pinhole_costs, .is_universal = is_universal};
         for (int i = 0; i < VALUES; ++i) {
             values[i] = random_value(&rng);
             code(&costed, &values[i], values[i].value);
@@ -62,14 +62,15 @@ static void play(bool is_universal, uint64_t seed)
         ph_entropy_writer writer;
         ph_entropy_writer_init(&writer, bytes, sizeof bytes);
         ph_symbol_player player;
-        ph_symbol_player_begin(&player, &writer);
+        ph_symbol_player_begin(&player, &ph_library_models, &writer);
         ph_symbol_player_play(&player, tokens, NULL);
         ph_symbol_player_end(&player);
         const size_t size = ph_entropy_writer_finish(&writer);
         assert_true(size > 0 && 8 * (size - 1) <= costed.cost256 / PH_COST_PER_BIT + 3);
         ph_entropy_reader reader;
         ph_entropy_reader_init(&reader, bytes, size);
-        ph_coder heard = {.reader = &reader, .is_universal = is_universal};
+        ph_coder heard = {
+            .reader = &reader, .cumulative = ph_pinhole_cumulative, .is_universal = is_universal};
         for (int i = 0; i < VALUES; ++i) {
             assert_int_equal(code(&heard, &values[i], 0), values[i].value);
         }

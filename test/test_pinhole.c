@@ -7,7 +7,7 @@
 #include "packet/pinhole_records.h"
 
 #include "base/hash.h"
-#include "packet/model_tables.h"
+#include "schema/model_tables.h"
 
 #include "support/pinhole_pair.h"
 
@@ -295,7 +295,7 @@ static void densities_follow_the_share_told(void** state)
     (void)state;
     const int slots[PH_URGENCIES] = {[3] = 50, [8] = 250};
     ph_told_costs costs;
-    ph_told_costs_fill(&costs);
+    ph_told_costs_fill(&costs, &ph_library_models);
     ph_told_sums sums;
     ph_told_sums_begin(&sums, &costs, slots);
     int last = 0;
@@ -315,8 +315,10 @@ static int32_t flags_cost256(int density, const int told[PH_URGENCIES],
 {
     uint32_t cost256 = 0;
     for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
-        cost256 += (uint32_t)told[urgency] * ph_pinhole_flag_cost256(density, urgency, true) +
-                   (uint32_t)silent[urgency] * ph_pinhole_flag_cost256(density, urgency, false);
+        cost256 += (uint32_t)told[urgency] *
+                       ph_pinhole_flag_cost256(&ph_library_models, density, urgency, true) +
+                   (uint32_t)silent[urgency] *
+                       ph_pinhole_flag_cost256(&ph_library_models, density, urgency, false);
     }
     return (int32_t)cost256;
 }
@@ -326,7 +328,7 @@ static void flags_are_added_up_at_every_density(void** state)
     (void)state;
     test_rng rng = {.state = 77};
     ph_told_costs costs;
-    ph_told_costs_fill(&costs);
+    ph_told_costs_fill(&costs, &ph_library_models);
     int told[PH_URGENCIES] = {0};
     int silent[PH_URGENCIES];
     for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
@@ -365,7 +367,8 @@ static void without_records_there_are_no_flags(void** state)
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, f.bytes, sizeof f.bytes);
     for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
-        assert_int_equal(ph_pinhole_flag_cost256(f.frame.density, urgency, false), 0);
+        assert_int_equal(
+            ph_pinhole_flag_cost256(&ph_library_models, f.frame.density, urgency, false), 0);
         ph_pinhole_write_told(&f.frame, &writer, urgency, false);
     }
     const size_t size = ph_entropy_writer_finish(&writer);

@@ -7,7 +7,7 @@
 #include "packet/pinhole_records.h"
 
 #include "packet/header.h"
-#include "packet/model_tables.h"
+#include "schema/model_tables.h"
 
 #include "support/test_support.h"
 
@@ -153,7 +153,7 @@ static void the_flags_of_a_full_view_cost_less_than_an_enter_has_more(void** sta
     const int velocity_bits = PH_MODEL_BITS + 3 * (PH_MODEL_BITS + 15);
     const int spare256 = (slot_bits + name_bits + velocity_bits) * PH_COST_PER_BIT;
     static ph_told_costs costs;
-    ph_told_costs_fill(&costs);
+    ph_told_costs_fill(&costs, &ph_library_models);
     for (int silent = 0; silent < PH_URGENCIES; ++silent) {
         for (int told = 0; told < PH_URGENCIES; ++told) {
             int counts[PH_URGENCIES] = {0};

@@ -28,7 +28,7 @@ static void it_understands_random_sessions(void** state)
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SESSIONS = 40, STEPS = 100, SCHEMA_MAX = 1 << 15 };
+enum { SESSIONS = 40, STEPS = 100, SCHEMA_MAX = 1 << 17 };
 
 static int to_decoder;
 static golden_lines line;
@@ -137,6 +137,7 @@ static void play(int number)
         .schema = (session_schema)(number % SESSION_SCHEMA_COUNT),
         .profile = number % 5 == 4 ? PH_PROFILE_CLASSIC : PH_PROFILE_PINHOLE,
         .is_universal = number % 5 == 3,
+        .is_tuned = number % 4 == 1,
         .is_viewing_steady = true,
         .is_restless = true,
         .entity_count = 40,

@@ -86,7 +86,7 @@ static void a_symbol_buffer_writes_what_was_added(void** state)
         ph_entropy_writer writer;
         ph_entropy_writer_init(&writer, bytes, sizeof bytes);
         ph_symbol_player player;
-        ph_symbol_player_begin(&player, &writer);
+        ph_symbol_player_begin(&player, &ph_library_models, &writer);
         ph_symbol_player_play(&player, tokens, NULL);
         ph_symbol_player_end(&player);
         const size_t size = ph_entropy_writer_finish(&writer);
@@ -120,7 +120,7 @@ static void marks_say_what_it_was_for(void** state)
     ph_record_bits stats = {.property_bits = {[4] = 9}};
     static ph_pinhole_counts counts;
     ph_symbol_player player;
-    ph_symbol_player_begin(&player, &writer);
+    ph_symbol_player_begin(&player, &ph_library_models, &writer);
     ph_symbol_player_play(&player, tokens, &costs);
     ph_symbol_buffer_add_stats(tokens, &stats);
     ph_symbol_buffer_count(tokens, &counts);
@@ -152,7 +152,7 @@ static void a_bit_writer_goes_over_whole(void** state)
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, sizeof bytes);
     ph_symbol_player player;
-    ph_symbol_player_begin(&player, &writer);
+    ph_symbol_player_begin(&player, &ph_library_models, &writer);
     ph_symbol_player_play(&player, tokens, NULL);
     ph_symbol_player_end(&player);
     const size_t size = ph_entropy_writer_finish(&writer);

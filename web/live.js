@@ -21,10 +21,14 @@ export class Live {
     #timer;
     #password = "";
     #waiting = [];
+    #protocol;
+    #read;
 
-    /** @param on {frame, gone, password, error} */
-    constructor(url, on) {
+    /** @param on {frame, gone, password, error} @param of another feed than the demo's: its protocol, how to read it */
+    constructor(url, on, {protocol = PROTOCOL, read = data => readFrame(new Uint8Array(data))} = {}) {
         this.#url = url;
+        this.#protocol = protocol;
+        this.#read = read;
         this.on = on;
         this.#open();
     }
@@ -32,7 +36,7 @@ export class Live {
     // At most one socket counts: another one that is still being opened is given up.
     #open() {
         const former = this.#socket;
-        const socket = new WebSocket(this.#url, PROTOCOL);
+        const socket = new WebSocket(this.#url, this.#protocol);
         this.#socket = socket;
         former?.close();
         socket.binaryType = "arraybuffer";
@@ -52,7 +56,7 @@ export class Live {
 
     #take(data) {
         try {
-            const frame = readFrame(new Uint8Array(data));
+            const frame = this.#read(data);
             if (frame.note?.wants_password === true) {
                 this.#isAsked();
             } else {

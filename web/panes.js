@@ -7,13 +7,11 @@
  */
 
 import {Camera} from "./camera.js";
+import {listenToMap, zoomStep} from "./gestures.js";
 import {LEGENDS, MapView, layerBy, makeGround} from "./map.js";
 import {groundAt} from "./ways.js";
 import {digits, length} from "./words.js";
 
-const PAN_PX = 60;
-const ZOOM = 1.25;
-const CLICK_PX = 5;
 const RECENT_SECONDS = 10;
 
 const TITLES = Object.freeze({
@@ -238,89 +236,21 @@ export class Panes {
     // ---- by hand
 
     #listen(pane) {
-        const {canvas} = pane;
-        const pointers = new Map();
-        let moved = 0;
-        let apart = 0;
-        canvas.addEventListener("pointerdown", event => {
-            canvas.setPointerCapture(event.pointerId);
-            pointers.set(event.pointerId, event);
-            moved = 0;
-            apart = 0;
+        listenToMap(pane.canvas, this.camera, {
+            onView: this.onView,
+            onClick: (x, y) => this.onSelect(pane.view.hit(x, y)),
+            keys: {
+                0: () => this.fit(),
+                f: () => this.follow(!this.camera.isFollowing),
+                n: () => this.#choose(1),
+                p: () => this.#choose(-1),
+                Escape: () => this.onSelect(null),
+            },
         });
-        canvas.addEventListener("pointermove", event => {
-            const before = pointers.get(event.pointerId);
-            if (before === undefined) {
-                return;
-            }
-            pointers.set(event.pointerId, event);
-            if (pointers.size === 1) {
-                moved += Math.abs(event.clientX - before.clientX) + Math.abs(event.clientY - before.clientY);
-                if (moved > CLICK_PX) {
-                    this.camera.pan(event.clientX - before.clientX, event.clientY - before.clientY);
-                    this.onView();
-                }
-                return;
-            }
-            const [a, b] = [...pointers.values()];
-            const now = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
-            if (apart > 0) {
-                this.#zoom(now / apart, canvas, (a.clientX + b.clientX) / 2, (a.clientY + b.clientY) / 2);
-            }
-            apart = now;
-            moved = CLICK_PX + 1;
-        });
-        const end = event => {
-            if (pointers.delete(event.pointerId) && moved <= CLICK_PX && event.type === "pointerup") {
-                const box = canvas.getBoundingClientRect();
-                this.onSelect(pane.view.hit(event.clientX - box.left, event.clientY - box.top));
-            }
-        };
-        canvas.addEventListener("pointerup", end);
-        canvas.addEventListener("pointercancel", end);
-        canvas.addEventListener("wheel", event => {
-            event.preventDefault();
-            this.#zoom(Math.exp(-event.deltaY * 0.0015), canvas, event.clientX, event.clientY);
-        }, {passive: false});
-        canvas.addEventListener("keydown", event => {
-            if (!event.ctrlKey && !event.metaKey && !event.altKey && this.#press(event.key)) {
-                event.preventDefault();
-            }
-        });
-    }
-
-    #zoom(factor, canvas, clientX, clientY) {
-        const box = canvas.getBoundingClientRect();
-        this.camera.zoom(factor, clientX - box.left, clientY - box.top);
-        this.onView();
-    }
-
-    #press(key) {
-        const {camera} = this;
-        const actions = {
-            ArrowLeft: () => camera.pan(PAN_PX, 0),
-            ArrowRight: () => camera.pan(-PAN_PX, 0),
-            ArrowUp: () => camera.pan(0, PAN_PX),
-            ArrowDown: () => camera.pan(0, -PAN_PX),
-            "+": () => camera.zoom(ZOOM),
-            "=": () => camera.zoom(ZOOM),
-            "-": () => camera.zoom(1 / ZOOM),
-            0: () => this.fit(),
-            f: () => this.follow(!camera.isFollowing),
-            n: () => this.#choose(1),
-            p: () => this.#choose(-1),
-            Escape: () => this.onSelect(null),
-        };
-        const action = actions[key] ?? actions[key.toLowerCase()];
-        action?.();
-        if (action !== undefined) {
-            this.onView();
-        }
-        return action !== undefined;
     }
 
     zoom(direction) {
-        this.camera.zoom(direction > 0 ? ZOOM : 1 / ZOOM);
+        zoomStep(this.camera, direction);
         this.onView();
     }
 

@@ -12,6 +12,7 @@
 //   message.h                     reliable messages and input, both ways
 //   stats.h                       how all of it is doing
 //   transfer.h                    the state of a world as bytes, and back: saves, replays, other machines
+//   recorder.h                    a recording of a world, every entity at every tick, and reading it back
 //   link.h                        a simulated network in memory, for tests and examples
 //   packet.h                      profiles and sizes
 //   ground.h                      what there is to stand on, for altitudes that cost almost nothing
@@ -48,6 +49,7 @@
 #include <pinhole/link.h>
 #include <pinhole/message.h>
 #include <pinhole/transfer.h>
+#include <pinhole/recorder.h>
 #include <pinhole/viewer.h>
 #include <pinhole/world.h>
 

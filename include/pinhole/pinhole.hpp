@@ -1194,8 +1194,7 @@ class world : public owner<ph_world>
     }
 
     /// What each bit of its datagrams was for; nullptr: no more.
-    [[nodiscard]] ph_result set_trace(viewer_id viewer, ph_trace_fn* trace,
-                                      void* context) noexcept
+    [[nodiscard]] ph_result set_trace(viewer_id viewer, ph_trace_fn* trace, void* context) noexcept
     {
         return ph_viewer_set_trace(get(), viewer, trace, context);
     }
@@ -1260,9 +1259,66 @@ class importer : public owner<ph_importer>
         return ph_importer_take(get(), bytes, size);
     }
 
+    /// ph_importer_drop(): @return How many.
+    int drop(ph_cell cell, std::int32_t cell_mm, int channel) noexcept
+    {
+        return ph_importer_drop(get(), cell, cell_mm, channel);
+    }
+
     ph_import_stats get_stats() const noexcept
     {
         return ph_importer_get_stats(get());
+    }
+};
+
+template <> struct ending<ph_exporter> {
+    static void end(ph_exporter* object) noexcept
+    {
+        ph_exporter_destroy(object);
+    }
+};
+
+/// Owns a ph_exporter: transfer.h. The world outlives it.
+class exporter : public owner<ph_exporter>
+{
+  public:
+    exporter() noexcept = default;
+
+    [[nodiscard]] ph_result create(const ph_exporter_def& def) noexcept
+    {
+        return remake(ph_exporter_create, def);
+    }
+
+    /// ph_exporter_changes(). deliver(const ph_cell_batch* batch) takes each batch.
+    template <class Deliver>
+    [[nodiscard]] ph_result changes(std::uint32_t stamp, Deliver&& deliver) noexcept
+    {
+        auto&& target = detail::borrowable(deliver);
+        const callback<ph_cell_batch_fn> bound(target);
+        return ph_exporter_changes(get(), stamp, bound.function, bound.context);
+    }
+
+    /// ph_exporter_cell().
+    template <class Deliver>
+    [[nodiscard]] ph_result cell(ph_cell of, int channel, std::uint32_t stamp,
+                                 Deliver&& deliver) noexcept
+    {
+        auto&& target = detail::borrowable(deliver);
+        const callback<ph_cell_batch_fn> bound(target);
+        return ph_exporter_cell(get(), of, channel, stamp, bound.function, bound.context);
+    }
+
+    /// ph_exporter_count().
+    int count(ph_cell of, int channel) const noexcept
+    {
+        return ph_exporter_count(get(), of, channel);
+    }
+
+    /// ph_exporter_entity(): @return Its size, or 0.
+    std::size_t entity(entity_id of, std::uint32_t stamp, void* bytes,
+                       std::size_t capacity) noexcept
+    {
+        return ph_exporter_entity(get(), of, stamp, bytes, capacity);
     }
 };
 

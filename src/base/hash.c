@@ -6,6 +6,7 @@
 #include "base/hash.h"
 
 #include "base/allocator.h"
+#include "base/compiler.h"
 
 #include <string.h>
 
@@ -210,6 +211,13 @@ bool ph_hash_map_try_find(const ph_hash_map* map, uint64_t key, uint32_t* value)
     }
     *value = entry->value;
     return true;
+}
+
+void ph_hash_map_prefetch(const ph_hash_map* map, uint64_t key)
+{
+    if (map->capacity > 0) {
+        PH_PREFETCH(&map->entries[home_of(map, key)]);
+    }
 }
 
 bool ph_hash_map_remove(ph_hash_map* map, uint64_t key)

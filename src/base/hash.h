@@ -95,6 +95,9 @@ bool ph_hash_map_insert(ph_hash_map* map, uint64_t key, uint32_t value);
 // Finds the value of a key. @return false, with *value untouched, when there is none.
 bool ph_hash_map_try_find(const ph_hash_map* map, uint64_t key, uint32_t* value);
 
+// A hint that this key will be looked for soon.
+void ph_hash_map_prefetch(const ph_hash_map* map, uint64_t key);
+
 // Removes a key; what follows closes up, so that old removals never slow a map down.
 // @return false when there was none.
 bool ph_hash_map_remove(ph_hash_map* map, uint64_t key);

@@ -18,6 +18,7 @@
 
 #include "base/bitset.h"
 #include "base/compiler.h"
+#include "base/hash.h"
 #include "packet/pinhole_records.h"
 #include "replication/encoder.h"
 
@@ -137,6 +138,7 @@ static void begin_pinhole(ph_encoder* encoder)
         .density = sender->density,
         .precision = sender->precision,
         .is_universal = sender->is_universal,
+        .counts = sender->counts,
     };
     pinhole->head_bits = (int)encoder->bits;
     pinhole->records256 = 0;
@@ -341,11 +343,12 @@ static inline const ph_packet_record* update_of(const ph_encoder* encoder, int s
 static uint64_t write_flags(const ph_encoder* encoder, ph_entropy_writer* writer)
 {
     const uint8_t* urgencies = encoder->urgencies;
+    const ph_model_set* models = ph_pinhole_models(&encoder->pinhole.frame);
     const int density = encoder->pinhole.frame.density;
     const int entered_end = encoder->sender->replicas.baselines.entered_end;
     ph_symbol_buffer_costs costs = {0};
     ph_symbol_player player;
-    ph_symbol_player_begin(&player, writer);
+    ph_symbol_player_begin(&player, models, writer);
     for (int slot = 0; slot < entered_end; ++slot) {
         const int urgency = urgencies[slot];
         if (urgency == PH_URGENCY_NONE) {
@@ -376,7 +379,8 @@ static uint64_t repeated256(const ph_encoder* encoder, const ph_packet_record* c
     }
     if (chosen->lost == chosen->properties) {
         const int urgency = encoder->urgencies[chosen->slot];
-        cost256 += of.mask_bits + ph_pinhole_flag_cost256(pinhole->frame.density, urgency, true);
+        cost256 += of.mask_bits + ph_pinhole_flag_cost256(ph_pinhole_models(&pinhole->frame),
+                                                          pinhole->frame.density, urgency, true);
     }
     return cost256;
 }
@@ -393,7 +397,8 @@ static bool is_cost_exact(const ph_encoder* encoder, uint64_t updates256)
         const int urgency = encoder->urgencies[slot];
         const bool is_told = update_of(encoder, slot) != NULL;
         flags256 += urgency != PH_URGENCY_NONE
-                        ? ph_pinhole_flag_cost256(pinhole->frame.density, urgency, is_told)
+                        ? ph_pinhole_flag_cost256(ph_pinhole_models(&pinhole->frame),
+                                                  pinhole->frame.density, urgency, is_told)
                         : 0;
     }
     return flags256 == pinhole->flags256 && (encoder->count > encoder->counts[PH_RECORD_UPDATE] ||
@@ -414,6 +419,38 @@ static uint64_t sum_updates(ph_encoder* encoder)
         }
     }
     return updates256;
+}
+
+// Whether an entity is of the half that counts.
+static bool is_counted(const ph_encoder* encoder, int slot)
+{
+    const int half = encoder->sender->counts->half;
+    const ph_entity_index entity = encoder->context->entities[slot];
+    if (half == 0 || entity == PH_ENTITY_NONE) {
+        return half == 0;
+    }
+    const uint64_t mixed = ph_hash_mix(encoder->context->store->entities.key[entity]);
+    return (int)(mixed & 1) + 1 == half;
+}
+
+// Flags and updates of a packet whose flags are written; models are learned from them. Enters are counted
+// where they are written.
+static void count_symbols(const ph_encoder* encoder)
+{
+    const ph_pinhole_packet* pinhole = &encoder->pinhole;
+    ph_pinhole_counts* counts = encoder->sender->counts;
+    for (int slot = 0; slot < encoder->sender->replicas.baselines.entered_end; ++slot) {
+        if (encoder->urgencies[slot] == PH_URGENCY_NONE || !is_counted(encoder, slot)) {
+            continue;
+        }
+        const ph_packet_record* chosen = update_of(encoder, slot);
+        ++counts->seen[ph_pinhole_flag_entry(pinhole->frame.density, encoder->urgencies[slot],
+                                             chosen != NULL)];
+        if (chosen != NULL) {
+            ++counts->updates;
+            ph_symbol_buffer_count(&pinhole->tokens[chosen->kept], counts);
+        }
+    }
 }
 
 static size_t finish_pinhole(ph_encoder* encoder)
@@ -445,6 +482,9 @@ static size_t finish_pinhole(ph_encoder* encoder)
     PH_ASSERT(is_cost_exact(encoder, updates256));
     const bool has_flags = pinhole->frame.density != PH_DENSITY_NONE;
     const uint64_t masks256 = has_flags ? write_flags(encoder, &writer) : 0;
+    if (PH_UNLIKELY(has_flags && encoder->sender->counts != NULL)) {
+        count_symbols(encoder);
+    }
     uint64_t* bits256 = encoder->ledger.bits256;
     bits256[PH_REASON_SLOT] += (uint64_t)pinhole->flags256; // those of slots that are not told, too
     bits256[PH_REASON_MASK] += masks256;
@@ -473,7 +513,8 @@ static void pinhole_record_bits(ph_encoder* encoder, const ph_packet_record* cho
     if (chosen->kind == PH_RECORD_UPDATE) {
         const int urgency = encoder->urgencies[chosen->slot];
         ph_symbol_buffer_add_stats(&pinhole->tokens[chosen->kept], of);
-        of->slot_bits = ph_pinhole_flag_cost256(pinhole->frame.density, urgency, true);
+        of->slot_bits = ph_pinhole_flag_cost256(ph_pinhole_models(&pinhole->frame),
+                                                pinhole->frame.density, urgency, true);
     } else if (chosen->kind == PH_RECORD_ENTER) {
         ph_enter_coder_bits(encoder, chosen, of);
     } else {
@@ -487,7 +528,9 @@ static uint32_t pinhole_untold256(const ph_encoder* encoder, int slot)
     const bool has_flag = density != PH_DENSITY_NONE &&
                           slot < encoder->sender->replicas.baselines.entered_end &&
                           encoder->urgencies[slot] != PH_URGENCY_NONE;
-    return has_flag ? ph_pinhole_flag_cost256(density, encoder->urgencies[slot], false) : 0;
+    return has_flag ? ph_pinhole_flag_cost256(ph_pinhole_models(&encoder->pinhole.frame), density,
+                                              encoder->urgencies[slot], false)
+                    : 0;
 }
 
 const ph_encoder_table ph_pinhole_encoder = {

@@ -128,10 +128,11 @@ typedef struct ph_sender {
     // Pinhole profile.
     uint32_t applied_tick; // of the newest packet known to be applied, if there is one
     bool has_applied_tick;
-    bool is_universal;     // codes, in place of the models
-    uint32_t precision;    // in 1/1024 mrad; 0: exactly
-    uint32_t widened_tick; // when it was last given more to see
-    int density;           // of the last packet
+    bool is_universal;         // codes, in place of the models
+    ph_pinhole_counts* counts; // of symbols, while models are learned; NULL: none
+    uint32_t precision;        // in 1/1024 mrad; 0: exactly
+    uint32_t widened_tick;     // when it was last given more to see
+    int density;               // of the last packet
     // After so long without an ack what was sent is as likely lost as its ack is: enters and leaves
     // are then sent again, because the next ack may be a second away. 0: never.
     uint32_t ack_wait_ms;

@@ -56,6 +56,14 @@ ph_stage_times ph_world_stage_times(const ph_world* world);
 // Before the first send. Nothing for a stale viewer.
 void ph_viewer_use_universal_codes(ph_world* world, ph_viewer_id viewer);
 
+// ---- how often does a viewer use which symbol?
+
+// Pinhole profile: counts from now on each symbol that is written to the viewer, and what stands beside
+// them, for learning models (schema/model_tables.h). NULL: no longer. Nothing for a stale viewer.
+struct ph_pinhole_counts;
+void ph_viewer_count_symbols(ph_world* world, ph_viewer_id viewer,
+                             struct ph_pinhole_counts* counts);
+
 // ---- sections of messages without a datagram around them
 
 // Writes a section of at most room bytes, 1 or more; what it takes of its share, it pays. Returns its

@@ -233,7 +233,7 @@ test("live: what classic would need is said, measured by a sweep", async ({open,
 
 test("live: the page says that the demo is gone, and comes back with it", async ({open, expected}) => {
     expected.push(/WebSocket connection to .* failed/, /ERR_CONNECTION_REFUSED/); // said by the browser itself
-    const first = await Demo.start(...LINK);
+    const first = await Demo.start("demo", ...LINK);
     let second = null;
     try {
         const page = await openLive(open, first);
@@ -241,7 +241,7 @@ test("live: the page says that the demo is gone, and comes back with it", async 
         await first.stop();
         await until(page, () => window.pinholePage.status === "gone");
         assert.match(await page.locator("#status").textContent(), /gone|away|stopped|again/i);
-        second = await Demo.start(...LINK, "--port", String(first.port));
+        second = await Demo.start("demo", ...LINK, "--port", String(first.port));
         await until(page, () => window.pinholePage.status === "live");
         await settled(page);
         await has(page, "loss", 20); // the view is the one that it was

@@ -22,29 +22,29 @@ const {chromium} = createRequire(join(process.env.PAGE_MODULES, "package.json"))
 
 export const PROGRAM = process.env.PINHOLE_PROGRAM;
 export const SHOTS = process.env.PAGE_SHOTS;
-export const WAIT_MS = Number(process.env.PAGE_WAIT_MS ?? 90000);
+export const WAIT_MS = Number(process.env.PAGE_WAIT_MS ?? 240000);
 
 const BROWSER_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars"];
 
 // ---- the demo --------------------------------------------------------------------------------------------------------
 
-/** A demo of its own on a free port. `address` is its page. */
+/** A program with a page, on a free port. `address` is its page. */
 export class Demo {
     #child;
     #output = "";
     #ended;
     address = "";
 
-    static async start(...options) {
+    static async start(command, ...options) {
         const demo = new Demo();
-        await demo.#spawn(options);
+        await demo.#spawn(command, options);
         return demo;
     }
 
-    #spawn(options) {
+    #spawn(command, options) {
         const usual = ["--seconds", "600", ...(options.includes("--port") ? [] : ["--port", "0"])];
-        this.#child = spawn(PROGRAM, ["demo", ...options, ...usual], {stdio: ["ignore", "pipe", "pipe"]});
+        this.#child = spawn(PROGRAM, [command, ...options, ...usual], {stdio: ["ignore", "pipe", "pipe"]});
         this.#ended = new Promise(resolve => this.#child.on("exit", resolve));
         return new Promise((resolve, reject) => {
             const read = bytes => {
@@ -57,8 +57,8 @@ export class Demo {
             };
             this.#child.stdout.on("data", read);
             this.#child.stderr.on("data", read);
-            setTimeout(() => reject(new Error(`the demo says no address: ${this.#output}`)), WAIT_MS).unref();
-            this.#ended.then(code => reject(new Error(`the demo ended with ${code}: ${this.#output}`)));
+            setTimeout(() => reject(new Error(`${command} says no address: ${this.#output}`)), WAIT_MS).unref();
+            this.#ended.then(code => reject(new Error(`${command} ended with ${code}: ${this.#output}`)));
         });
     }
 
@@ -112,14 +112,16 @@ async function runOne(browser, {work, options: {isFast = false, ...options}}) {
             window.requestAnimationFrame = work => setTimeout(() => work(performance.now()), 100);
         });
     }
+    const start = async (...words) => {
+        const demo = await Demo.start(...words);
+        closing.push(() => demo.stop());
+        return demo;
+    };
     const tools = {
         context,
         expected,
-        demo: async (...words) => {
-            const demo = await Demo.start(...words);
-            closing.push(() => demo.stop());
-            return demo;
-        },
+        demo: (...words) => start("demo", ...words),
+        cluster: (...words) => start("cluster", ...words),
         /** A page, listened to; with an address it is opened, and comes back once the first frame is drawn. */
         open: async (address, isReady = true) => {
             const page = await context.newPage();

@@ -16,7 +16,7 @@
 #include "golden_session.h"
 
 #include "packet/pinhole_records.h"
-#include "packet/model_tables.h"
+#include "schema/model_tables.h"
 
 #include <pinhole/client.h>
 

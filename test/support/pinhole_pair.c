@@ -264,7 +264,8 @@ size_t pinhole_pair_write(pinhole_pair* pair, const pinhole_end* end, const pinh
         }
         const int urgency = ph_pinhole_urgency(&pair->frame, &end->baselines[i]);
         const bool is_told = next < packet->count && packet->coded[next].record.slot == i;
-        *cost256 += ph_pinhole_flag_cost256(pair->frame.density, urgency, is_told);
+        *cost256 += ph_pinhole_flag_cost256(ph_pinhole_models(&pair->frame), pair->frame.density,
+                                            urgency, is_told);
         ph_pinhole_write_told(&pair->frame, &writer, urgency, is_told);
         if (is_told) {
             write_one(pair, &writer, &packet->coded[next++], cost256);

@@ -5,6 +5,8 @@
 
 #include "test_session.h"
 
+#include "tuned_schema.h"
+
 #include "random_record.h"
 #include "tools/tools.h"
 
@@ -170,6 +172,9 @@ static void draw_wide(test_session* session, ph_world_def* world_def)
 static void plain_world(test_session* session, const session_def* def, ph_world_def* world_def)
 {
     session->schema = session_schema_make(def->schema, def->seed);
+    if (def->is_tuned) {
+        session->schema = tuned_schema_make(session->schema, def->seed);
+    }
     *world_def = ph_world_def_default();
     world_def->entity_capacity = 16;
     world_def->viewer_capacity = 2;

@@ -44,6 +44,7 @@ typedef struct session_def {
     ph_vision_kind vision;
     ph_profile profile;
     bool is_universal;      // pinhole profile: without its models
+    bool is_tuned;          // the schema brings models along; not of a wide one
     ph_may_see_fn* may_see; // its context is the session
     int entity_count;
     int viewer_count;
