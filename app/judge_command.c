@@ -129,7 +129,7 @@ static void print_json(const judge_options* o, const ph_judge_dump_result* resul
     ph_json_text(&json, "shown", o->shown);
     ph_json_integer(&json, "viewers", result->viewer_count);
     ph_json_integer(&json, "rows", result->row_count);
-    ph_figures_write(&result->figures, &json);
+    ph_figures_write_pose(&result->figures, &json);
     ph_json_close(&json);
 }
 

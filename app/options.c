@@ -279,7 +279,9 @@ static void print_row(const app_option* row)
 void app_options_print(const app_option* table)
 {
     for (const app_option* row = table; row->name != NULL; ++row) {
-        print_row(row);
+        if (row->summary[0] != '\0') {
+            print_row(row);
+        }
     }
     printf("  %-16s %s\n", "--help", "this text");
 }

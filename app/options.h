@@ -11,10 +11,11 @@
 #include <stdbool.h>
 
 // One option: a switch (is_set), a whole number in lo..hi (number), any number in lo..hi (decimal), or a word (text):
-// one of those in choices, or any; without a default it is NULL. A row whose name has no dashes is an argument.
+// one of those in choices, or any; without a default it is NULL. A row whose name has no dashes is an argument; one
+// without a summary is another like the one before, and not listed.
 typedef struct app_option {
-    const char* name; // with its dashes
-    const char* summary;
+    const char* name;    // with its dashes
+    const char* summary; // "": not listed
     bool* is_set;
     int* number;
     double* decimal;

@@ -27,6 +27,8 @@ static const app_command benches[] = {
 #if defined(PH_APP_NET)
     {"net", "a server on a real network: us per datagram, by stage", bench_net},
 #endif
+    {"quality", "error over budget: classic, snapshot and pinhole on scenes and recordings",
+     bench_quality},
     {"record", "what a recorder costs the tick of a game: ns per entity", bench_record},
     {"transfer", "from world to world, by cells: ns per record", bench_transfer},
     {"vision", "finding visible entities: ns per entity of upkeep, us per question", bench_vision},

@@ -44,6 +44,9 @@ int bench_load(int argc, char** argv);
 // `pinhole bench net`: microseconds per datagram of a server on a real network.
 int bench_net(int argc, char** argv);
 
+// `pinhole bench quality`: what clients show, over the budget.
+int bench_quality(int argc, char** argv);
+
 // `pinhole bench record`: what a recorder costs the tick of a game.
 int bench_record(int argc, char** argv);
 

@@ -93,14 +93,26 @@ static void write_spread(const ph_spread_summary* summary, const char* key, ph_j
     ph_json_close(json);
 }
 
-void ph_figures_write(const ph_figures_summary* summary, ph_json* json)
+static void write_figures(const ph_figures_summary* summary, bool has_stale, ph_json* json)
 {
     write_spread(&summary->error_mm, "error_mm", json);
     write_spread(&summary->error_mrad, "error_mrad", json);
     write_spread(&summary->heading_deg, "heading_deg", json);
-    write_spread(&summary->stale_ms, "stale_ms", json);
+    if (has_stale) {
+        write_spread(&summary->stale_ms, "stale_ms", json);
+    }
     ph_json_number(json, "join_s", summary->join_s);
     ph_json_number(json, "missing_pct", summary->missing_pct);
     ph_json_number(json, "ghost_pct", summary->ghost_pct);
     ph_json_number(json, "jolts_per_min", summary->jolts_per_min);
+}
+
+void ph_figures_write(const ph_figures_summary* summary, ph_json* json)
+{
+    write_figures(summary, true, json);
+}
+
+void ph_figures_write_pose(const ph_figures_summary* summary, ph_json* json)
+{
+    write_figures(summary, false, json);
 }

@@ -58,4 +58,7 @@ ph_figures_summary ph_figures_summarise(const ph_figures* figures);
 // Writes every figure into the object that is open, with the names of the fields as keys.
 void ph_figures_write(const ph_figures_summary* summary, ph_json* json);
 
+// The same of position and heading alone: without stale_ms, which was not measured.
+void ph_figures_write_pose(const ph_figures_summary* summary, ph_json* json);
+
 #endif

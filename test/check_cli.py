@@ -68,7 +68,8 @@ def check_help():
                       ("serve", "--help"), ("bots", "--help"), ("token", "--help"),
                       ("sim-server", "--help"), ("director", "--help"), ("cluster", "--help"), ("plan", "--help"),
                       ("bench", "net", "--help"), ("sim", "--help"), ("bench", "load", "--help"),
-                      ("bench", "learn", "--help"), ("convert", "--help"), ("judge", "--help"), ("bench", "record", "--help")):
+                      ("bench", "learn", "--help"), ("bench", "quality", "--help"), ("convert", "--help"),
+                      ("judge", "--help"), ("bench", "record", "--help")):
         status, output, errors = run(*arguments)
         name = " ".join(("pinhole", *arguments))
         expect(status == 0 and not errors, f"`{name}`: exit {status}, says {errors!r} on standard error")
@@ -238,6 +239,7 @@ def check_judge():
         judged = json.loads(output) if status == 0 else {}
         for key in ("error_mm", "error_mrad", "heading_deg", "join_s", "missing_pct", "ghost_pct", "jolts_per_min"):
             expect(judged.get(key) == simulated[key], f"{key}: sim {simulated[key]!r}, judge {judged.get(key)!r}")
+        expect("stale_ms" in simulated and "stale_ms" not in judged, "`pinhole judge` has a stale_ms, of which a dump says nothing")
         rows = pathlib.Path(shown).read_text().splitlines()
         for rows_made, hint in ((rows[1:], ":1: the first line must be"), (rows[:5] + [rows[4]], ":6: this entity has a row"),
                                 (rows[:3] + ["0.000,1,99999,1,1,1,"], ":4:9: entity: expected an entity of the truth"),
@@ -246,6 +248,69 @@ def check_judge():
             pathlib.Path(shown).write_text("\n".join(rows_made) + "\n")
             status, _, errors = run("judge", truth, shown)
             expect(status == 1 and hint in errors, f"`pinhole judge` of a bad dump says {errors!r}, not {hint!r}")
+
+
+QUALITY_KEYS = ("wire_kbps_mean", "wire_kbps_max_1s", "overruns", "budget_used_pct", "updates_per_s", "bits_per_update",
+                "error_mm", "error_mrad", "heading_deg", "stale_ms", "join_s", "missing_pct", "ghost_pct", "jolts_per_min")
+QUALITY_NOT_ABOVE = ("missing_pct", "ghost_pct", "heading_deg", "stale_ms")
+
+
+def mean_of(figures, key):
+    return figures[key]["mean"] if isinstance(figures[key], dict) else figures[key]
+
+
+def compare_quality(source, simulated):
+    """One source of `pinhole bench quality` beside `pinhole sim --compare all --sweep` of it."""
+    for budget, wanted in zip(source["budgets"], simulated, strict=True):
+        for system in ("classic", "snapshot", "pinhole"):
+            name, found, sim = f"{source['source']} {budget['kbps']} {system}", budget[system], wanted[system]
+            expect(budget["kbps"] == sim["kbps"], f"{name}: sim has it at {sim['kbps']}")
+            for key in QUALITY_KEYS:
+                expect(found[key] == sim[key], f"{name}: {key} is {found[key]!r}, of sim {sim[key]!r}")
+            if system == "classic":
+                continue
+            ratio = sim["error_mrad"]["mean"] / wanted["classic"]["error_mrad"]["mean"]
+            expect(math.isclose(found["ratio"], ratio, rel_tol=1e-8), f"{name}: ratio {found['ratio']}, not {ratio}")
+            above = [key for key in QUALITY_NOT_ABOVE if mean_of(sim, key) > mean_of(wanted["classic"], key)]
+            expect(found["above_classic"] == above, f"{name}: above classic {found['above_classic']}, not {above}")
+
+
+def check_quality():
+    """The figures of the suite are those of sim, with any number of threads; its page needs nothing else."""
+    play = ("--seconds", "12", "--viewers", "3")
+    suite = ("bench", "quality", "--scenes", "town,race", "--budgets", "4,13", *play)
+    with tempfile.TemporaryDirectory() as folder:
+        page = pathlib.Path(folder) / "quality.html"
+        status, output, errors = run(*suite, "--json", "--page", str(page))
+        expect(status == 0, f"`pinhole bench quality`: exit {status}, {errors!r}")
+        if status != 0:
+            return
+        expect(run(*suite, "--json", "--threads", "1")[1] == output, "`pinhole bench quality`: other figures the second time")
+        found = json.loads(output)
+        expect([source["source"] for source in found["sources"]] == ["scene:town", "scene:race"], "not the scenes asked for")
+        for source in found["sources"]:
+            sim = run("sim", source["source"], "--compare", "all", "--sweep", "4,13", "--json", *play)[1]
+            compare_quality(source, json.loads(sim))
+        for index, budget in enumerate(found["mean_ratio"]):
+            for system in ("snapshot", "pinhole"):
+                mean = math.prod(source["budgets"][index][system]["ratio"] for source in found["sources"]) ** 0.5
+                expect(math.isclose(budget[system], mean, rel_tol=1e-8), f"mean ratio of {system}: {budget[system]}, not {mean}")
+        text = page.read_text("utf-8")
+        expect(text.count("<svg") == 2 and text.rstrip().endswith("</html>"), "the page of `pinhole bench quality` is not whole")
+        expect("http" not in text.replace("http://www.w3.org/2000/svg", ""), "the page of `pinhole bench quality` needs a network")
+        expect(f"{found['mean_ratio'][1]['pinhole']:.3f}" in text, "the page lacks the mean ratio at 13 kbit/s")
+        race = str(pathlib.Path(folder) / "laps.csv.gz")
+        run("convert", "scene:race", "--seconds", "12", race)
+        status, output, errors = run("bench", "quality", race, "--scenes", "none", "--budgets", "13", "--viewers", "1")
+        expect(status == 0 and "laps " in output and "geometric" not in output, f"a recording: exit {status}, {output!r}, {errors!r}")
+        rateless = pathlib.Path(folder) / "rateless.csv"
+        rateless.write_text("tick,entity,x_mm,y_mm,z_mm,heading_deg\n0,1,1,1,1,1\n")
+        for words, wanted, hint in ((("--scenes", "none"), 2, "takes a recording"), (("--scenes", "towm"), 2, "'town'"),
+                                    (("--scenes", "still"), 2, "nothing moves"), (("--budgets", "13,4"), 2, "each above"),
+                                    (("--budgets", "13,"), 2, "each above"), ((race, "--rates", "1,2"), 2, "one number for each"),
+                                    ((str(rateless),), 1, "--rates 16"), (("--page", "no/where.html"), 1, "Does its folder exist")):
+            status, _, errors = run("bench", "quality", *words)
+            expect(status == wanted and hint in errors, f"`pinhole bench quality {' '.join(words)}`: exit {status}, {errors!r}")
 
 
 def check_full_disk():
@@ -274,6 +339,7 @@ def main():
     check_bench_json("vision", VISION_KEYS, VISION_RATIOS)
     check_convert()
     check_judge()
+    check_quality()
     check_full_disk()
     for sentence in complaints:
         print(sentence)
