@@ -56,8 +56,10 @@ bench: release ## measure on this machine: bits, vision, load, net
 	@build/pinhole bench net
 
 tables: release ## learn the tables of the library anew, DATA=../shared/data; golden packets change with them
-	@build/pinhole bench learn --first $(DATA)/crowd_lab.csv.gz --first-rate 16 --second $(DATA)/rocket_cars.csv.gz \
-		--second-rate 20 --out src/schema/model_tables.c
+	@build/pinhole convert --rate 16 $(DATA)/crowd_lab.csv.gz build/crowd_lab.phrec
+	@build/pinhole convert --rate 20 $(DATA)/rocket_cars.csv.gz build/rocket_cars.phrec
+	@build/pinhole tune --mixture build/crowd_lab.phrec build/rocket_cars.phrec scene:town scene:wander scene:race \
+		scene:asteroids -o src/schema/model_tables.c
 
 fuzz: release ## fuzz every reader, SECONDS_EACH=600 (TARGETS="name ..." for some of them)
 	@tools/need $(clang_needs)

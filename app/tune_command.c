@@ -8,6 +8,7 @@
 #include "command.h"
 #include "options.h"
 #include "scene_help.h"
+#include "tune_mixture.h"
 #include "tune_report.h"
 
 #include "kit/progress.h"
@@ -18,7 +19,7 @@
 #include <string.h>
 
 #define COMMAND "pinhole tune"
-enum { RECORDINGS = 4, UPDATES_ENOUGH = 20000 };
+enum { RECORDINGS = 8, UPDATES_ENOUGH = 20000 };
 
 typedef struct tune_options {
     const char* sources[RECORDINGS];
@@ -32,6 +33,7 @@ typedef struct tune_options {
     int viewers;
     int threads;
     int seed;
+    bool is_mixture;
 } tune_options;
 
 typedef struct tune_job {
@@ -80,9 +82,13 @@ static bool read_options(int argc, char** argv, tune_options* o, int* status)
         {.name = "RECORDING",
          .summary = "a recording (CSV, plain or gzip) or scene:NAME",
          .text = &o->sources[0]},
-        {.name = "MORE", .summary = "up to three more of the same game", .text = &o->sources[1]},
-        {.name = "MORE.", .summary = "", .text = &o->sources[2]},
-        {.name = "MORE..", .summary = "", .text = &o->sources[3]},
+        {.name = "MORE", .summary = "up to seven more of the same game", .text = &o->sources[1]},
+        {.name = "MORE", .summary = "", .text = &o->sources[2]},
+        {.name = "MORE", .summary = "", .text = &o->sources[3]},
+        {.name = "MORE", .summary = "", .text = &o->sources[4]},
+        {.name = "MORE", .summary = "", .text = &o->sources[5]},
+        {.name = "MORE", .summary = "", .text = &o->sources[6]},
+        {.name = "MORE", .summary = "", .text = &o->sources[7]},
         {.name = "-o",
          .summary = "where the schema goes",
          .text = &o->output_path,
@@ -95,6 +101,9 @@ static bool read_options(int argc, char** argv, tune_options* o, int* status)
          .summary = "a schema whose models are begun with, not the library's",
          .text = &o->tables_path,
          .value = "FILE"},
+        {.name = "--mixture",
+         .summary = "one set of models for games of different kinds, as those of the library",
+         .is_set = &o->is_mixture},
         {.name = "--page",
          .summary = "the report as a page",
          .text = &o->page_path,
@@ -140,10 +149,13 @@ static bool read_options(int argc, char** argv, tune_options* o, int* status)
         fprintf(stderr, COMMAND ": where does the schema go? Say it, as in '-o tuned.schema'.\n");
         return false;
     }
+    if (o->is_mixture &&
+        (o->schema_path != NULL || o->tables_path != NULL || o->page_path != NULL)) {
+        fprintf(stderr, COMMAND ": --mixture has no part in --schema, --tables and --page.\n");
+        return false;
+    }
     return true;
 }
-
-// ---- what went wrong
 
 // ---- opening
 
@@ -345,12 +357,30 @@ static void close_job(tune_job* job)
     }
 }
 
+static bool mix(const tune_options* o)
+{
+    tune_mixture asked = {
+        .sources = o->sources,
+        .def = {.rate_hz = o->rate_hz, .seconds = o->seconds, .seed = (uint64_t)o->seed},
+        .viewers = o->viewers,
+        .threads = o->threads,
+        .output_path = o->output_path,
+    };
+    while (asked.source_count < RECORDINGS && o->sources[asked.source_count] != NULL) {
+        ++asked.source_count;
+    }
+    return check_output(o->output_path) && tune_mixture_run(&asked);
+}
+
 int tune_command(int argc, char** argv)
 {
     static tune_job job;
     int status;
     if (!read_options(argc, argv, &job.options, &status)) {
         return status;
+    }
+    if (job.options.is_mixture) {
+        return mix(&job.options) ? APP_EXIT_OK : APP_EXIT_FAILURE;
     }
     const bool is_done = check_output(job.options.output_path) &&
                          check_output(job.options.page_path) && open_all(&job) &&

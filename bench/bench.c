@@ -22,7 +22,6 @@ static const app_command benches[] = {
 #if defined(PH_APP_BUS)
     {"bus", "a world on several machines: ns per record, at a sim and at a front-end", bench_bus},
 #endif
-    {"learn", "tables of the pinhole profile, from recordings: bits per update", bench_learn},
     {"load", "a whole world of viewers: us per viewer and tick, by stage", bench_load},
 #if defined(PH_APP_NET)
     {"net", "a server on a real network: us per datagram, by stage", bench_net},

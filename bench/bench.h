@@ -35,9 +35,6 @@ int bench_bits(int argc, char** argv);
 // `pinhole bench bus`: ns per record between a sim and front-ends over NATS.
 int bench_bus(int argc, char** argv);
 
-// `pinhole bench learn`: the tables of the pinhole profile.
-int bench_learn(int argc, char** argv);
-
 // `pinhole bench load`: microseconds per viewer and tick of a whole world.
 int bench_load(int argc, char** argv);
 

@@ -44,8 +44,7 @@ static uint8_t* codes_of(const ph_schema* schema, ph_fault* fault)
     return codes;
 }
 
-// The schema with other codes, which are freed.
-static ph_schema* remake(const ph_schema* schema, uint8_t* codes, ph_fault* fault)
+ph_schema* ph_learn_remake(const ph_schema* schema, uint8_t* codes, ph_fault* fault)
 {
     ph_schema* made = NULL;
     ph_class_def* defs = malloc((size_t)schema->class_count * sizeof defs[0]);
@@ -141,7 +140,7 @@ ph_schema* ph_learn_trial(const ph_schema* base, ph_fault* fault)
             own[i] = (uint8_t)ph_model_code_nearest(parts[i], PARTS);
         }
     }
-    return remake(base, codes, fault);
+    return ph_learn_remake(base, codes, fault);
 }
 
 // ---- learning
@@ -205,7 +204,7 @@ ph_schema* ph_learn_schema(const ph_schema* base, const ph_pinhole_counts* count
         learn_all(base, counts, codes);
         const size_t size = (size_t)ph_learned_entry_count(base->property_count);
         memcpy(kept, codes, size);
-        all = remake(base, codes, fault);
+        all = ph_learn_remake(base, codes, fault);
         codes = NULL;
     }
     if (all != NULL) {
@@ -220,7 +219,7 @@ ph_schema* ph_learn_schema(const ph_schema* base, const ph_pinhole_counts* count
                     base->codes != NULL ? base->codes[walk.first] : PH_MODEL_CODE_NONE;
             }
         }
-        made = remake(base, kept, fault);
+        made = ph_learn_remake(base, kept, fault);
         kept = NULL;
     }
     ph_schema_destroy(all);

@@ -22,6 +22,9 @@ ph_schema* ph_learn_trial(const ph_schema* base, ph_fault* fault);
 // The base with models learned from counts of runs with its trial schema. @return As above.
 ph_schema* ph_learn_schema(const ph_schema* base, const ph_pinhole_counts* counts, ph_fault* fault);
 
+// The schema with other codes of models, which are freed (schema/learned_models.h). @return As above.
+ph_schema* ph_learn_remake(const ph_schema* schema, uint8_t* codes, ph_fault* fault);
+
 // What the symbols counted and the bits beside them take with the models of a schema, in 1/256 bit. Those
 // of the trial schema are charged for what the trial's own models say, so compare learned ones only.
 uint64_t ph_learn_cost256(const ph_schema* schema, const ph_pinhole_counts* counts);

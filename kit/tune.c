@@ -240,6 +240,16 @@ bool ph_tune_run(const ph_tune_def* def, ph_tune_result* result, ph_fault* fault
     return is_done;
 }
 
+bool ph_tune_count(const ph_tune_def* def, ph_pinhole_counts* counts, ph_fault* fault)
+{
+    tuning of = {.def = def, .fault = fault, .runs = def->recording_count * BUDGETS};
+    of.counts = calloc((size_t)def->viewers, sizeof of.counts[0]);
+    const bool is_done =
+        of.counts != NULL ? count_all(&of, def->base, &ALL, counts) : ph_fault_set_memory(fault);
+    free(of.counts);
+    return is_done;
+}
+
 bool ph_tune_number_model(const ph_schema* schema, int property, double* shares)
 {
     const int first = ph_learned_number_entry(property);

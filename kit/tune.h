@@ -15,6 +15,7 @@
 #include "kit/fault.h"
 #include "kit/sim.h"
 
+struct ph_pinhole_counts;
 struct ph_recording;
 
 enum { PH_TUNE_RECORDINGS_MAX = 8 };
@@ -56,6 +57,10 @@ typedef struct ph_tune_result {
 
 // @return False with *fault filled and nothing held.
 bool ph_tune_run(const ph_tune_def* def, ph_tune_result* result, ph_fault* fault);
+
+// Plays all of the recordings with the base as it is, through all eyes at all budgets, and counts what is
+// sent. @return False with *fault filled.
+bool ph_tune_count(const ph_tune_def* def, struct ph_pinhole_counts* counts, ph_fault* fault);
 
 // How likely each length of a difference is by the property's own model, 0..1: PH_TUNE_LENGTHS - 1 of them and
 // the chance of an absolute value. @return False when the schema has none for it.

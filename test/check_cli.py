@@ -68,7 +68,7 @@ def check_help():
                       ("serve", "--help"), ("bots", "--help"), ("token", "--help"),
                       ("sim-server", "--help"), ("director", "--help"), ("cluster", "--help"), ("plan", "--help"),
                       ("bench", "net", "--help"), ("sim", "--help"), ("bench", "load", "--help"),
-                      ("bench", "learn", "--help"), ("bench", "quality", "--help"), ("convert", "--help"),
+                      ("bench", "quality", "--help"), ("convert", "--help"),
                       ("judge", "--help"), ("bench", "record", "--help")):
         status, output, errors = run(*arguments)
         name = " ".join(("pinhole", *arguments))

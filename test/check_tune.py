@@ -4,11 +4,14 @@
 """`pinhole tune` as a person uses it: it learns, tells, writes a schema that `sim` takes; and says what is wrong."""
 
 import json
+import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = pathlib.Path("build/pinhole").resolve()
 
 
@@ -68,7 +71,50 @@ def it_says_what_is_wrong(folder):
     expect(run(folder, "tune", "--help"), "usage: pinhole tune")
 
 
+def models_of(text):
+    """The two arrays of a C file of tables, by family."""
+    arrays = []
+    for part in text.split("PH_PINHOLE_ENTRIES] = {")[1:]:
+        families = part.split("};")[0].split("// ")[1:]
+        arrays.append({family.split()[0]: [int(n) for n in re.findall(r"\d+", family.split("\n", 1)[1])]
+                       for family in families})
+    return arrays
+
+
+def it_mixes(folder):
+    """Models for several games: the same bytes with any number of threads, as C and as a schema that sim takes."""
+    play = ("tune", "--mixture", "scene:town", "scene:race", "--seconds", "14", "--viewers", "3")
+    told = run(folder, *play, "-o", "mixture.c")
+    run(folder, *play, "--threads", "1", "-o", "again.c")
+    text = (folder / "mixture.c").read_text("ascii")
+    if (folder / "again.c").read_text("ascii") != text:
+        sys.exit("another mixture with another number of threads")
+    cumulative, costs = models_of(text)
+    shipped, shipped_costs = models_of((ROOT / "src/schema/model_tables.c").read_text("ascii"))
+    if {name: len(row) for name, row in cumulative.items()} != {name: len(row) for name, row in shipped.items()}:
+        sys.exit("the mixture has other families than the tables of the library")
+    for tables, priced in ((cumulative, costs), (shipped, shipped_costs)):
+        for name, row in tables.items():
+            for at, part in enumerate(row[1:]):
+                share, cost = part - row[at], priced[name][at]
+                is_end = row[at] == 32768
+                if cost != (0 if is_end else math.ceil(256 * (15 - math.log2(share)) - 1e-9)) or (is_end and part != 0):
+                    sys.exit(f"{name}, entry {at}: {row[at]} to {part} costs {cost}")
+    rows = [[float(n) for n in line.split()[-4:]] for line in told.splitlines() if line.startswith("scene:")]
+    if len(rows) != 2 or not all(0 < own and -1 <= mixture < others and mixture < curves
+                                 for own, mixture, others, curves in rows):
+        sys.exit(f"a mixture that is no better than what lacks the game, or its own models than the mixture:\n{told}")
+    run(folder, *play, "-o", "mixture.schema")
+    sim = ("sim", "scene:town", "--seconds", "14", "--viewers", "3", "--json", "--tables", "mixture.schema")
+    if json.loads(run(folder, *sim))["converged"] is not True:
+        sys.exit("clients with the models of a mixture do not converge")
+    expect(run(folder, *play, "--page", "x", "-o", "x", code=2), "--mixture has no part in")
+    expect(run(folder, "tune", "--mixture", "scene:still", "-o", "x", code=1), "scene:still")
+    expect(run(folder, *play, "-o", "no/where.c", code=1), "cannot be written")
+
+
 with tempfile.TemporaryDirectory() as place:
     it_learns(pathlib.Path(place))
     it_says_what_is_wrong(pathlib.Path(place))
-print("2 passed, 0 failed")
+    it_mixes(pathlib.Path(place))
+print("3 passed, 0 failed")

@@ -36,9 +36,7 @@
 // Bits that the last symbol of a packet needs, to be told apart from what follows.
 #define PH_PINHOLE_SLACK_BITS 2
 #define PH_COARSE_MAX 7
-#define PH_DENSITIES 16
 #define PH_DENSITY_NONE 0 // no slot is sent, and there are no flags that say so
-#define PH_URGENCIES 16
 // The most that the first enter of a packet takes beside its values but the position, each in its
 // plain coding: no symbol costs more than the bits of its model. (Others may take more; one that does
 // not fit behind another one is the first of the next packet.)

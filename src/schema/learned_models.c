@@ -92,6 +92,14 @@ static uint16_t cost_of(uint32_t parts)
     return (uint16_t)(PH_MODEL_BITS * PH_COST_PER_BIT - digits);
 }
 
+void ph_model_fill_costs(const uint16_t* cumulative, int symbols, uint16_t* costs)
+{
+    for (int i = 0; i < symbols; ++i) {
+        costs[i] = cost_of((uint32_t)cumulative[i + 1] - cumulative[i]);
+    }
+    costs[symbols] = 0;
+}
+
 static void fill_model(const uint8_t* codes, int symbols, uint16_t* cumulative, uint16_t* costs)
 {
     uint32_t weights[SYMBOLS_MAX] = {0};
@@ -100,10 +108,7 @@ static void fill_model(const uint8_t* codes, int symbols, uint16_t* cumulative, 
         weights[i] = weight_of(codes[i]);
     }
     (void)ph_model_build(weights, symbols, cumulative);
-    for (int i = 0; i < symbols; ++i) {
-        costs[i] = cost_of((uint32_t)cumulative[i + 1] - cumulative[i]);
-    }
-    costs[symbols] = 0;
+    ph_model_fill_costs(cumulative, symbols, costs);
 }
 
 void ph_learned_fill(const uint8_t* codes, int property_count, uint16_t* cumulative,

@@ -70,6 +70,9 @@ int ph_model_code_of(char character);
 void ph_learned_fill(const uint8_t* codes, int property_count, uint16_t* cumulative,
                      uint16_t* costs);
 
+// What each symbol of a model costs, in 1/256 bit, rounded up; 0 behind the last.
+void ph_model_fill_costs(const uint16_t* cumulative, int symbols, uint16_t* costs);
+
 // The code that is nearest to a symbol's share of so many.
 int ph_model_code_nearest(uint64_t seen, uint64_t total);
 

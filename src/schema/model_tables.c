@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Made by `pinhole bench learn`; do not edit. The models of the pinhole profile, learned on
+// Made by `pinhole tune --mixture`; do not edit. The models of the pinhole profile, learned on
 // recordings and scenes of different kinds: docs/internals/learning.md. Changing a number changes
 // the wire.
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The static models of the pinhole profile: which there are, and the tables that `pinhole bench
-// learn` makes of them. Families of models share an alphabet; within a family the context chooses.
+// The static models of the pinhole profile: which there are, and the tables that `pinhole tune
+// --mixture` makes of them. Families of models share an alphabet; within a family the context chooses.
 //
 //   entries   | family TOLD: model 0, model 1 ... | family MASK ... |    symbols + 1 for each model
 //
@@ -14,6 +14,10 @@
 
 #include <pinhole/base.h>
 
+// What tells of slots whether they are told: how many of them are, in the header, and how much a viewer
+// misses news of each.
+#define PH_DENSITIES 16
+#define PH_URGENCIES 16
 // Sizes of residuals, half a bit apart. Beyond the last one low bits are split off.
 #define PH_SCALES 14
 // Magnitudes 0..15, then one symbol for each further length in bits, up to 32.
@@ -101,7 +105,7 @@ typedef struct ph_pinhole_family_info {
 
 extern const ph_pinhole_family_info ph_pinhole_families[PH_FAMILY_COUNT];
 
-// Made by `pinhole bench learn`.
+// Made by `pinhole tune --mixture`.
 extern const uint16_t ph_pinhole_cumulative[PH_PINHOLE_ENTRIES];
 
 extern const uint16_t ph_pinhole_costs[PH_PINHOLE_ENTRIES];
