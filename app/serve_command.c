@@ -19,6 +19,7 @@
 #include "serve_log.h"
 #include "serve_metrics.h"
 #include "serve_options.h"
+#include "serve_record.h"
 #include "serve_truth.h"
 #include "serve_writer.h"
 
@@ -47,8 +48,9 @@ typedef struct serve_job {
     serve_truth* truth;
     serve_writer* log;
     serve_audit* audit;
-    serve_empty* empty; // NULL: not asked for
-    serve_bus* bus;     // NULL: this server has its world to itself
+    serve_record* record; // NULL: nothing is recorded
+    serve_empty* empty;   // NULL: not asked for
+    serve_bus* bus;       // NULL: this server has its world to itself
     ph_pace pace;
     serve_report first;
     serve_report last; // told of
@@ -147,6 +149,16 @@ static bool open_stage(serve_job* job, ph_fault* fault)
     return true;
 }
 
+static bool open_record(serve_job* job, ph_fault* fault)
+{
+    const char* path = job->options.record_path;
+    if (path != NULL) {
+        job->record = serve_record_open(path, job->stage->world, job->log, fault);
+        return job->record != NULL || complain("--record", fault);
+    }
+    return true;
+}
+
 // The keys are in this program's memory only while this runs.
 static bool open_front(serve_job* job, ph_fault* fault)
 {
@@ -171,6 +183,7 @@ static bool open_front(serve_job* job, ph_fault* fault)
         .hz = options->hz,
         .slots = options->slots,
         .audit = job->audit,
+        .recorder = serve_record_recorder(job->record),
         .log = job->log,
         .is_rate_fixed = options->is_rate_fixed,
         .has_bus = options->bus.servers != NULL,
@@ -259,8 +272,8 @@ static bool open_all(serve_job* job)
         ph_fault_set_memory(&fault);
         return complain("threads", &fault);
     }
-    return open_stage(job, &fault) && open_front(job, &fault) && open_bus(job, &fault) &&
-           open_doors(job, &fault);
+    return open_stage(job, &fault) && open_record(job, &fault) && open_front(job, &fault) &&
+           open_bus(job, &fault) && open_doors(job, &fault);
 }
 
 static void close_all(serve_job* job)
@@ -270,6 +283,7 @@ static void close_all(serve_job* job)
     serve_empty_end(job->empty);
     serve_bus_close(job->bus);
     serve_front_destroy(job->front);
+    serve_record_close(job->record);
     serve_stage_destroy(job->stage);
     ph_pool_destroy(job->pool);
     serve_keys_close(&job->keys);

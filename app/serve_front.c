@@ -101,6 +101,7 @@ static ph_host_def host_def_of(serve_front* front, const serve_front_def* def)
     host.client_capacity = def->client_capacity;
     host.is_rate_fixed = def->is_rate_fixed;
     host.pool = def->pool;
+    host.recorder = def->recorder;
     host.on_messages = def->has_bus ? NULL : on_messages;
     host.on_messages_context = front;
     host.allocator = ph_large_pages_allocator(def->stage->pages);

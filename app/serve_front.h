@@ -32,11 +32,12 @@ typedef struct serve_front_def {
     int bits_per_second; // 0: no limit
     double hz;           // sends per second, or PH_SENDS_AUTO
     int slots;
-    serve_audit* audit;   // NULL: none
-    serve_writer* log;    // for errors while it runs; NULL: none
-    bool has_bus;         // serve_front_set_bus() follows, and has messages and players
-    bool is_insecure_dev; // the keys are all zero
-    bool is_rate_fixed;   // no controller: as much as the budget allows, whatever the links show
+    serve_audit* audit;    // NULL: none
+    ph_recorder* recorder; // of the stage's world; NULL: none
+    serve_writer* log;     // for errors while it runs; NULL: none
+    bool has_bus;          // serve_front_set_bus() follows, and has messages and players
+    bool is_insecure_dev;  // the keys are all zero
+    bool is_rate_fixed;    // no controller: as much as the budget allows, whatever the links show
 } serve_front_def;
 
 // Since the start.

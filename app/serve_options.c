@@ -19,7 +19,7 @@
 #define COMMAND "pinhole serve"
 #define LISTEN_USUAL "127.0.0.1:40000"
 #define CLASSIC_HZ 5.0
-enum { ROW_COUNT = 36 + BUS_OPTIONS_ROWS };
+enum { ROW_COUNT = 37 + BUS_OPTIONS_ROWS };
 
 // ---- help
 
@@ -155,6 +155,10 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
         {.name = "--audit-addresses",
          .summary = "addresses of clients in the audit log, too",
          .is_set = &o->has_audit_addresses},
+        {.name = "--record",
+         .summary = "a recording of the world (docs/measuring.md), by a thread of its own",
+         .text = &o->record_path,
+         .value = "FILE"},
         {.name = "--rate",
          .summary = "ticks per second of the recording; 0: as it says",
          .decimal = &o->rate_hz,
@@ -310,9 +314,10 @@ static bool check(serve_options* options)
         options->source = options->schema_path;
     }
     if (options->source == NULL) {
-        return complain("say what to host: a recording or a scene, as in 'pinhole serve "
-                        "scene:town', or the schema of your game beside --bus, as in 'pinhole "
-                        "serve --schema game.schema --bus nats://127.0.0.1:4222 --key server.key'.");
+        return complain(
+            "say what to host: a recording or a scene, as in 'pinhole serve "
+            "scene:town', or the schema of your game beside --bus, as in 'pinhole "
+            "serve --schema game.schema --bus nats://127.0.0.1:4222 --key server.key'.");
     }
     const bool is_load = strcmp(options->source, SERVE_LOAD) == 0;
     if (is_load && options->schema_path != NULL) {

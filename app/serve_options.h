@@ -20,6 +20,7 @@ typedef struct serve_options {
     const char* key_path;        // NULL: a development key
     const char* second_key_path; // NULL: none
     const char* audit_path;      // NULL: none
+    const char* record_path;     // NULL: none
     const char* spent_path;      // NULL: no spent-tokens file
     const char* spare_text;      // NULL: players cannot be sent on
     int requests_per_second;

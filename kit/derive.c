@@ -7,7 +7,10 @@
 
 #include "kit/file_text.h"
 
+#include <pinhole/recorder.h>
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // As in the system that classic copies.
@@ -135,20 +138,52 @@ ph_schema* ph_derive_schema(const ph_recording* recording, ph_fault* fault)
 
 // ---- from a file
 
+static ph_schema* parse(const char* text, size_t length, ph_fault* fault)
+{
+    ph_schema* schema = NULL;
+    ph_error error = {0};
+    const ph_result result = ph_schema_parse(text, length, NULL, &schema, &error);
+    if (result == PH_ERROR_SCHEMA) {
+        ph_fault_set(fault, error.line, error.column, "%s", error.text);
+    } else if (result != PH_OK) {
+        ph_fault_set_memory(fault);
+    }
+    return schema;
+}
+
+// The one of the world that was recorded.
+static ph_schema* copy_recorded(const ph_file_text* file, ph_fault* fault)
+{
+    ph_replay* replay;
+    ph_error error = {0};
+    if (ph_replay_create(file->bytes, file->length, NULL, &replay, &error) != PH_OK) {
+        ph_fault_set(fault, 0, 0, "no schema can be read from this recording: %s",
+                     error.text[0] != '\0' ? error.text : "there is not enough memory");
+        return NULL;
+    }
+    const size_t length = ph_schema_print(ph_replay_schema(replay), NULL, 0);
+    char* text = malloc(length + 1);
+    ph_schema* schema = NULL;
+    if (text == NULL) {
+        ph_fault_set_memory(fault);
+    } else {
+        ph_schema_print(ph_replay_schema(replay), text, length + 1);
+        schema = parse(text, length, fault);
+    }
+    free(text);
+    ph_replay_destroy(replay);
+    return schema;
+}
+
 ph_schema* ph_derive_load(const char* path, ph_fault* fault)
 {
     ph_file_text text;
     if (!ph_file_text_load(path, &text, fault)) {
         return NULL;
     }
-    ph_schema* schema = NULL;
-    ph_error error = {0};
-    const ph_result result = ph_schema_parse(text.bytes, text.length, NULL, &schema, &error);
-    if (result == PH_ERROR_SCHEMA) {
-        ph_fault_set(fault, error.line, error.column, "%s", error.text);
-    } else if (result != PH_OK) {
-        ph_fault_set_memory(fault);
-    }
+    ph_schema* schema = ph_replay_is_recording(text.bytes, text.length)
+                            ? copy_recorded(&text, fault)
+                            : parse(text.bytes, text.length, fault);
     ph_file_text_unload(&text);
     return schema;
 }

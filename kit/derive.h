@@ -23,7 +23,8 @@
 // @return NULL with *fault filled.
 ph_schema* ph_derive_schema(const ph_recording* recording, ph_fault* fault);
 
-// Reads a text as in docs/schema.md. @return NULL with *fault filled.
+// Reads a text as in docs/schema.md, or takes the schema of a world that was recorded (pinhole/recorder.h).
+// @return NULL with *fault filled.
 ph_schema* ph_derive_load(const char* path, ph_fault* fault);
 
 #endif

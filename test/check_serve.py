@@ -307,6 +307,42 @@ class Troublemakers:
             end(one)
 
 
+def check_record(folder):
+    """A server records its world: every tick, with the schema, which sim takes from there; and says what it cannot write."""
+    key = make_key(folder, "record.key")
+    schema = pathlib.Path(folder) / "own.schema"
+    schema.write_text("class townee\n    position: position 16 step 16\n    heading: angle 7\n    health: range 0..300\n")
+    recording = str(pathlib.Path(folder) / "town.phrec")
+    with server("record", folder, "scene:town", "--schema", str(schema), "--record", recording, key=key) as one:
+        time.sleep(11)
+    text = one.log.read_text()
+    found = re.search(r"^recorded (\d+) ticks in \S+ MB; (\d+) ticks are missing$", text, re.MULTILINE)
+    if not expect(found and int(found[1]) >= 100 and found[2] == "0", f"record: the server says {text[-500:]!r}"):
+        return
+    play = [PROGRAM, "sim", recording, "--viewers", "2", "--json"]
+    schemas = []
+    for more in (["--schema", str(schema)], ["--schema", recording]):
+        done = subprocess.run([*play, *more], capture_output=True, text=True, timeout=300)
+        if expect(done.returncode == 0, f"record: sim {more} says {done.stderr!r}"):
+            figures = json.loads(done.stdout)
+            schemas.append((figures["schema"], figures["entities"], figures["error_mm"], figures["bits_by"]))
+    expect(len(schemas) == 2 and schemas[0] == schemas[1] and "class townee" in schemas[0][0],
+           f"record: the schema in the recording is another one: {schemas}")
+    damaged = pathlib.Path(folder) / "damaged.phrec"
+    damaged.write_bytes(pathlib.Path(recording).read_bytes()[:40])
+    done = subprocess.run([PROGRAM, "sim", recording, "--schema", str(damaged)], capture_output=True, text=True, timeout=300)
+    expect(done.returncode == 1 and "damaged.phrec: no schema can be read from this recording" in done.stderr,
+           f"record: a schema from a stump: {done.stderr!r}")
+    done = subprocess.run([PROGRAM, "serve", "scene:town", "--record", "no/where.phrec", "--seconds", "1", "--listen", "127.0.0.1:0"],
+                          capture_output=True, text=True, timeout=60)
+    expect(done.returncode == 1 and "no/where.phrec cannot be written" in done.stderr, f"record: nowhere: {done.stderr!r}")
+    if pathlib.Path("/dev/full").exists():
+        done = subprocess.run([PROGRAM, "serve", "scene:town", "--record", "/dev/full", "--seconds", "2", "--listen", "127.0.0.1:0"],
+                              capture_output=True, text=True, timeout=60)
+        expect(done.returncode == 0 and "--record: /dev/full cannot be written" in done.stdout and
+               not done.stdout.endswith("; 0 ticks are missing\n"), f"record: a full disk: {done.stdout!r} {done.stderr!r}")
+
+
 def good_bots(of):
     """20 in the load scene, whose figures depend on nothing but what the server sends them, and when."""
     return subprocess.Popen(bots_command(of, "--bots", "20", "--seconds", "12", "--ramp", "0"), stdout=subprocess.PIPE,
@@ -508,6 +544,7 @@ CHECKS = {
     "stalled": check_stalled,
     "watch": check_watch,
     "moving": check_moving,
+    "record": check_record,
 }
 
 
