@@ -28,6 +28,7 @@ typedef struct tune_options {
     const char* page_path;
     const char* tables_path;
     const char* properties;
+    const char* apply; // NULL: nothing
     double rate_hz;
     double seconds;
     int viewers;
@@ -42,6 +43,8 @@ typedef struct tune_job {
     const struct ph_recording* recordings[RECORDINGS];
     int count;
     ph_schema* base;
+    ph_schema* applied;     // the base with advice; NULL: without
+    ph_tune_result without; // what was learned before advice was applied
     ph_tune_column columns[PH_PROPERTIES_MAX];
     ph_pool* pool;
     ph_tune_result result;
@@ -101,6 +104,11 @@ static bool read_options(int argc, char** argv, tune_options* o, int* status)
          .summary = "a schema whose models are begun with, not the library's",
          .text = &o->tables_path,
          .value = "FILE"},
+        {.name = "--apply",
+         .summary = "change what the advice says, learn again, tell what that is worth",
+         .text = &o->apply,
+         .value = "WORD",
+         .choices = "advice"},
         {.name = "--mixture",
          .summary = "one set of models for games of different kinds, as those of the library",
          .is_set = &o->is_mixture},
@@ -149,9 +157,10 @@ static bool read_options(int argc, char** argv, tune_options* o, int* status)
         fprintf(stderr, COMMAND ": where does the schema go? Say it, as in '-o tuned.schema'.\n");
         return false;
     }
-    if (o->is_mixture &&
-        (o->schema_path != NULL || o->tables_path != NULL || o->page_path != NULL)) {
-        fprintf(stderr, COMMAND ": --mixture has no part in --schema, --tables and --page.\n");
+    if (o->is_mixture && (o->schema_path != NULL || o->tables_path != NULL ||
+                          o->page_path != NULL || o->apply != NULL)) {
+        fprintf(stderr,
+                COMMAND ": --mixture has no part in --schema, --tables, --page and --apply.\n");
         return false;
     }
     return true;
@@ -175,6 +184,7 @@ static bool open_one(tune_job* job, int index)
                                      .seed = (uint64_t)o->seed};
     ph_fault fault = {0};
     if (ph_sim_material_open(&job->materials[index], &def, &fault)) {
+        app_scene_note(COMMAND, source, ph_sim_material_note(&job->materials[index]));
         job->recordings[job->count++] = job->materials[index].recording;
         return true;
     }
@@ -231,7 +241,9 @@ static bool measure_columns(tune_job* job)
 
 static const ph_schema* base_of(const tune_job* job)
 {
-    return job->base != NULL ? job->base : job->materials[0].schema;
+    return job->applied != NULL ? job->applied
+           : job->base != NULL  ? job->base
+                                : job->materials[0].schema;
 }
 
 static void show_progress(void* context, double done)
@@ -255,6 +267,71 @@ static bool learn(tune_job* job)
     const bool is_done = ph_tune_run(&def, &job->result, &fault);
     ph_progress_end(&job->progress, stderr);
     return is_done || app_complain(COMMAND, job->options.sources[0], &fault);
+}
+
+// ---- advice
+
+static void print_advice(const tune_advice* advice, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        printf("  %d. %s: some %.1f %% of the payload\n", i + 1, advice[i].text,
+               100.0 * advice[i].saved);
+    }
+}
+
+// The base with properties as advised, and the models that it brings along.
+static ph_schema* change_base(const tune_job* job, const tune_advice* advice, int count,
+                              ph_fault* fault)
+{
+    ph_class_def type = *ph_schema_class(base_of(job), 0);
+    ph_property_def properties[PH_PROPERTIES_MAX];
+    memcpy(properties, type.properties, (size_t)type.property_count * sizeof properties[0]);
+    for (int i = 0; i < count; ++i) {
+        ph_property_def* def = &properties[advice[i].property];
+        def->step = advice[i].step > 0.0 ? advice[i].step : def->step;
+        def->bits = advice[i].bits > 0 ? advice[i].bits : def->bits;
+        def->significant = advice[i].significant > 0.0 ? advice[i].significant : def->significant;
+    }
+    type.properties = properties;
+    ph_schema* made = NULL;
+    ph_error error = {0};
+    if (ph_schema_create_tuned(&type, 1, base_of(job), NULL, &made, &error) != PH_OK) {
+        ph_fault_set(fault, 0, 0, "the advice fits no schema: %s", error.text);
+    }
+    return made;
+}
+
+static tune_report report_of(const tune_job* job)
+{
+    return (tune_report){.source = job->options.sources[0],
+                         .base = base_of(job),
+                         .columns = job->columns,
+                         .result = &job->result};
+}
+
+static bool apply_advice(tune_job* job)
+{
+    const tune_report report = report_of(job);
+    tune_advice advice[TUNE_ADVICE_MAX];
+    const int count = job->options.apply != NULL ? tune_report_advise(&report, advice) : 0;
+    if (count == 0) {
+        return true;
+    }
+    ph_fault fault = {0};
+    ph_schema* applied = change_base(job, advice, count, &fault);
+    if (applied == NULL) {
+        return app_complain(COMMAND, job->options.sources[0], &fault);
+    }
+    printf("applied\n");
+    print_advice(advice, count);
+    printf("\n");
+    job->applied = applied;
+    job->without = job->result;
+    job->result = (ph_tune_result){0};
+    if (!ph_tune_columns_measure(applied, job->recordings, job->count, job->columns, &fault)) {
+        return app_complain(COMMAND, job->options.sources[0], &fault);
+    }
+    return learn(job);
 }
 
 // For the page: error over budget with the base and with what was learned, from the first recording.
@@ -321,19 +398,19 @@ static bool write_page(tune_job* job)
 
 static bool tell(tune_job* job)
 {
-    job->report = (tune_report){.source = job->options.sources[0],
-                                .base = base_of(job),
-                                .columns = job->columns,
-                                .result = &job->result};
+    job->report = report_of(job);
     tune_report_columns(&job->report, stdout);
     tune_report_gain(&job->report, stdout);
     tune_report_properties(&job->report, stdout);
-    char texts[TUNE_ADVICE_MAX][TUNE_TEXT_MAX];
-    const int count = tune_report_advise(&job->report, texts);
-    printf("\n%s", count > 0 ? "what else would help\n" : "");
-    for (int i = 0; i < count; ++i) {
-        printf("  %d. %s\n", i + 1, texts[i]);
+    if (job->applied != NULL) {
+        tune_report_applied(&job->without, &job->result, stdout);
+    } else if (job->options.apply != NULL) {
+        printf("\nThere is no advice to apply.\n");
     }
+    tune_advice advice[TUNE_ADVICE_MAX];
+    const int count = tune_report_advise(&job->report, advice);
+    printf("\n%s", count > 0 ? "what else would help\n" : "");
+    print_advice(advice, count);
     if (job->result.before.entity_count == 1) {
         printf("\nThere is one entity only: all that was learned is what it is told of itself.\n");
     }
@@ -350,6 +427,8 @@ static bool tell(tune_job* job)
 static void close_job(tune_job* job)
 {
     ph_schema_destroy(job->result.schema);
+    ph_schema_destroy(job->without.schema);
+    ph_schema_destroy(job->applied);
     ph_schema_destroy(job->base);
     ph_pool_destroy(job->pool);
     for (int i = 0; i < RECORDINGS; ++i) {
@@ -384,8 +463,8 @@ int tune_command(int argc, char** argv)
     }
     const bool is_done = check_output(job.options.output_path) &&
                          check_output(job.options.page_path) && open_all(&job) &&
-                         measure_columns(&job) && learn(&job) && write_schema(&job) && tell(&job) &&
-                         write_page(&job);
+                         measure_columns(&job) && learn(&job) && apply_advice(&job) &&
+                         write_schema(&job) && tell(&job) && write_page(&job);
     close_job(&job);
     return is_done ? APP_EXIT_OK : APP_EXIT_FAILURE;
 }

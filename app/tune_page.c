@@ -223,13 +223,13 @@ static void put_sentence(const tune_report* report, FILE* file)
             before > 0.0 ? 100.0 * (after / before - 1.0) : 0.0, before, after,
             result->before.figures.error_mrad.mean, result->after.figures.error_mrad.mean,
             (unsigned long long)result->updates, result->models);
-    char texts[TUNE_ADVICE_MAX][TUNE_TEXT_MAX];
-    const int count = tune_report_advise(report, texts);
+    tune_advice advice[TUNE_ADVICE_MAX];
+    const int count = tune_report_advise(report, advice);
     fprintf(file, "<h2>What else would help</h2><ol>\n");
     for (int i = 0; i < count; ++i) {
         fprintf(file, "<li>");
-        put_text(file, texts[i]);
-        fprintf(file, ".</li>\n");
+        put_text(file, advice[i].text);
+        fprintf(file, ": some %.1f %% of the payload.</li>\n", 100.0 * advice[i].saved);
     }
     fprintf(file, "</ol>\n");
 }

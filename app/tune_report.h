@@ -29,8 +29,22 @@ void tune_report_columns(const tune_report* report, FILE* file);
 void tune_report_gain(const tune_report* report, FILE* file);
 void tune_report_properties(const tune_report* report, FILE* file);
 
+// What would save bits and can be seen. Of the only class.
+typedef struct tune_advice {
+    int property;
+    double saved; // share of the payload, about
+    // What the property becomes; 0: as it is.
+    double step;
+    int bits;
+    double significant;
+    char text[TUNE_TEXT_MAX];
+} tune_advice;
+
 // Best first. @return How many there are.
-int tune_report_advise(const tune_report* report, char texts[TUNE_ADVICE_MAX][TUNE_TEXT_MAX]);
+int tune_report_advise(const tune_report* report, tune_advice advice[TUNE_ADVICE_MAX]);
+
+// What advice was worth and what it costs the eye: the same eyes and budget without it and with it.
+void tune_report_applied(const ph_tune_result* without, const ph_tune_result* with, FILE* file);
 
 // @return False when the file does not take it.
 bool tune_page_write(const tune_report* report, FILE* file);

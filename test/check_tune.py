@@ -51,6 +51,52 @@ def it_learns(folder):
         sys.exit("another schema with another number of threads")
 
 
+def it_applies_advice(folder):
+    """Steps and bits as advised, learned anew; what that is worth and what can be seen of it, as sim finds it."""
+    play = ("scene:race", "--seconds", "16", "--viewers", "4")
+    plain = run(folder, "tune", *play, "-o", "plain.schema")
+    told = run(folder, "tune", *play, "--apply", "advice", "-o", "advised.schema")
+    expect(plain, "what else would help", "steps of 32 mm instead of 16", "6 bits instead of 8", "% of the payload")
+    expect(told, "applied", "steps of 32 mm instead of 16", "6 bits instead of 8", "what the advice is worth")
+    texts = [(folder / name).read_text("ascii") for name in ("plain.schema", "advised.schema")]
+    expect(texts[0], "position: position 16 step 16", "heading: angle 8 ")
+    expect(texts[1], "position: position 16 step 32", "heading: angle 6 ")
+    rows = dict(re.findall(r"^  (\S.*?)  +([\d.]+ +[\d.]+) +[+-]", told.split("what the advice is worth")[1], re.MULTILINE))
+    without, given = map(float, rows["bits per update"].split())
+    if not given < 0.95 * without:
+        sys.exit(f"bits per update with the advice {given}, without it {without}")
+    expect(rows, "mean error, mrad", "mean error, mm", "heading, degrees", "other values late, ms")
+    sims = [json.loads(run(folder, "sim", *play, "--json", "--schema", name))["bits_per_update"]
+            for name in ("plain.schema", "advised.schema")]
+    if not sims[1] < 0.95 * sims[0]:
+        sys.exit(f"sim has {sims} bits per update without the advice and with it")
+    run(folder, "tune", *play, "--schema", "advised.schema", "--apply", "advice", "-o", "twice.schema")
+    expect((folder / "twice.schema").read_text("ascii"), "heading: angle 4 ")
+    run(folder, "tune", *play, "--apply", "all", "-o", "x", code=2)
+
+
+def it_reads_what_is_left(folder):
+    """A recording cut off or with a flipped bit is learned from as far as it can be read; each says what is missing."""
+    write_game(folder / "whole.csv", 6, 400)
+    run(folder, "convert", "whole.csv", "whole.phrec")
+    whole = (folder / "whole.phrec").read_bytes()
+    for name, content, hint in (("cut", whole[:len(whole) * 3 // 4], "it breaks off behind tick"),
+                                ("flipped", whole[:len(whole) // 2] + bytes([whole[len(whole) // 2] ^ 16]) +
+                                 whole[len(whole) // 2 + 1:], "damaged"),
+                                ("stump", whole[:30], "no part of a recording can be read")):
+        (folder / name).write_bytes(content)
+        done = subprocess.run([PROGRAM, "tune", name, "-o", "left.schema"], cwd=folder, capture_output=True, text=True,
+                              check=False)
+        if done.returncode != (1 if name == "stump" else 0) or hint not in done.stderr:
+            sys.exit(f"pinhole tune of a recording that is {name}: {done.returncode}, says {done.stderr!r}")
+        if name != "stump":
+            expect(done.stdout, "flat: constant", "left.schema: ")
+    text = (folder / "whole.csv").read_text("ascii")
+    (folder / "cut.csv").write_text(text[:text.rindex("\n", 0, -1) - 9], encoding="ascii")
+    lines = text.count("\n") - 1
+    expect(run(folder, "tune", "cut.csv", "-o", "x", code=1), f"cut.csv:{lines}")
+
+
 def it_says_what_is_wrong(folder):
     for name, text in (("empty", ""), ("head", "# rate 10\ntick,entity,x_mm,y_mm,z_mm,heading_deg\n")):
         (folder / name).write_text(text, encoding="ascii")
@@ -65,6 +111,7 @@ def it_says_what_is_wrong(folder):
     expect(run(folder, "tune", "few", "--schema", "narrow", "-o", "x", code=1),
            "few:3", "5 is outside of 0..3")
     expect(run(folder, "tune", "few", "--tables", "few", "-o", "x", code=1), "few:")
+    it_reads_what_is_left(folder)
     expect(run(folder, "tune", "few", code=2), "-o")
     expect(run(folder, "tune", code=2), "which recording")
     expect(run(folder, "tune", "few", "-o", "no/where", code=1), "cannot be written")
@@ -116,5 +163,6 @@ def it_mixes(folder):
 with tempfile.TemporaryDirectory() as place:
     it_learns(pathlib.Path(place))
     it_says_what_is_wrong(pathlib.Path(place))
+    it_applies_advice(pathlib.Path(place))
     it_mixes(pathlib.Path(place))
-print("3 passed, 0 failed")
+print("4 passed, 0 failed")
