@@ -355,6 +355,24 @@ static void adopt_session(ph_bus_sim* sim, sim_region* region, const bus_session
     }
 }
 
+// It stands where it stands until it is taken, so the giver divides the world otherwise. It is taken all the same, and
+// offered to the region that it is in here: refused, it would stand still for ever.
+static void tell_of_other_map(ph_bus_sim* sim, const bus_offer* offer, ph_entity_id entity)
+{
+    sim_place place;
+    if (sim->has_told_map || !sim_place_of(sim, entity, &place) ||
+        sim_region_of_cell(sim, place.ground) == offer->to_region) {
+        return;
+    }
+    const ph_check call =
+        ph_check_begin(sim->def.on_error, sim->def.on_error_context, "ph_bus_sim_receive");
+    ph_fail(&call, PH_ERROR_ARGUMENT, "ph_bus_sim_def.regions",
+            "does not have cell (%d, %d) in region %d, and the owner of region %d says that it is "
+            "there; regions and cell_mm must be the same on all machines",
+            place.ground.x, place.ground.y, offer->to_region, offer->from_region);
+    sim->has_told_map = true;
+}
+
 static void take_entity(ph_bus_sim* sim, sim_region* region, const bus_offer* offer)
 {
     const int index = sim_region_index(sim, region);
@@ -372,6 +390,7 @@ static void take_entity(ph_bus_sim* sim, sim_region* region, const bus_offer* of
     const ph_ownership ownership = {.owner = PH_REGION_OWNER(region->number),
                                     .epoch = offer->count};
     ph_world_set_ownership(sim->world, entity, ownership);
+    tell_of_other_map(sim, offer, entity);
     sim_filed* filed = sim_find_filed(sim, offer->key);
     sim_mirror_filed(sim, filed);
     sim_push_entity_event(sim, PH_BUS_ENTITY_GAINED, filed);

@@ -324,6 +324,7 @@ struct ph_bus_sim {
     uint32_t ticket_count;
     bool is_released;
     bool has_told_namesake;
+    bool has_told_map;
     uint32_t publish_count;
     sim_cached_cell* cell_cache;
     bus_writer writer; // the message that is being written

@@ -438,6 +438,67 @@ static void a_creation_without_memory_leaves_nothing_behind(void** state)
     end();
 }
 
+// ---- defs
+
+static ph_bus_sim_def def_of_a_new_sim(ph_error* error)
+{
+    static const int WANTED[] = {0};
+    ph_bus_sim_def def = ph_bus_sim_def_default();
+    def.on_error = ph_error_keep;
+    def.on_error_context = error;
+    def.transport = memory_bus_transport(stage.bus, stage.driver);
+    def.world = stage.sims[0].world;
+    def.world_name = "w";
+    def.name = "new";
+    def.wanted = WANTED;
+    def.wanted_count = 1;
+    return def;
+}
+
+static void regions_that_share_a_cell_are_refused_with_both_names(void** state)
+{
+    (void)state;
+    begin(&(bus_stage_def){.seed = 15});
+    ph_error error = {0};
+    ph_bus_sim_def def = def_of_a_new_sim(&error);
+    ph_region map[] = {{0, {-9, -9}, {-1, 9}}, {6, {3, 0}, {9, 9}}, {7, {0, -9}, {3, 4}}};
+    def.regions = map;
+    def.region_count = 3;
+    ph_bus_sim* sim;
+    assert_int_equal(ph_bus_sim_create(&def, &sim), PH_ERROR_ARGUMENT);
+    assert_null(sim);
+    assert_string_equal(error.field, "ph_bus_sim_def.regions");
+    assert_non_null(strstr(error.text, "cell (3, 0)"));
+    assert_non_null(strstr(error.text, "regions 6 and 7"));
+    map[2].to.x = 2; // side by side
+    assert_int_equal(ph_bus_sim_create(&def, &sim), PH_OK);
+    ph_bus_sim_destroy(sim);
+    map[2] = (ph_region){6, {0, -9}, {9, -1}}; // a region of two rectangles
+    assert_int_equal(ph_bus_sim_create(&def, &sim), PH_OK);
+    ph_bus_sim_destroy(sim);
+    end();
+}
+
+static void sims_that_divide_the_world_otherwise_are_told_of(void** state)
+{
+    (void)state;
+    begin(&(bus_stage_def){.seed = 16});
+    bus_stage_run(&stage, 10000);
+    for (int i = 0; i < STAGE_SIMS; ++i) {
+        assert_string_equal(stage.sims[i].error.text, "");
+    }
+    end();
+    begin(&(bus_stage_def){.seed = 16, .is_divided_otherwise = true});
+    bus_stage_run(&stage, 10000);
+    for (int region = 0; region < STAGE_REGIONS; ++region) {
+        const ph_error* error = &stage.sims[owner_of(region)].error;
+        assert_int_equal(error->result, PH_ERROR_ARGUMENT);
+        assert_string_equal(error->field, "ph_bus_sim_def.regions");
+        assert_non_null(strstr(error->text, "cell (0, "));
+    }
+    end();
+}
+
 // ---- the end
 
 static void a_sim_that_is_destroyed_hears_nothing_more(void** state)
@@ -466,8 +527,6 @@ static void a_sim_that_is_destroyed_hears_nothing_more(void** state)
     }
     bus_stage_teardown(&stage);
 }
-
-// ---- defs
 
 static void a_wrong_def_is_refused_with_a_sentence(void** state)
 {
@@ -515,6 +574,8 @@ int main(void)
         cmocka_unit_test(the_last_epoch_of_all_is_a_lie),
         cmocka_unit_test(regions_have_owners_again_when_there_is_memory_again),
         cmocka_unit_test(a_creation_without_memory_leaves_nothing_behind),
+        cmocka_unit_test(regions_that_share_a_cell_are_refused_with_both_names),
+        cmocka_unit_test(sims_that_divide_the_world_otherwise_are_told_of),
         cmocka_unit_test(a_sim_that_is_destroyed_hears_nothing_more),
         cmocka_unit_test(a_wrong_def_is_refused_with_a_sentence),
     };
