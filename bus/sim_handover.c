@@ -202,8 +202,9 @@ static void step_offers(ph_bus_sim* sim)
     for (int i = 0; i < sim->filed_count && sim->offered_count > 0; ++i) {
         sim_filed* filed = &sim->filed[i];
         const sim_region* from = &sim->regions[filed->region];
+        // Behind the last count there is no owner: only a lie has brought it there, and it stands still.
         if (filed->to_region == PH_REGION_NONE || filed->needs_mirror || !sim_region_speaks(from) ||
-            filed->sequence > sim_region_mirrored(sim, from) ||
+            filed->count >= UINT32_MAX - 1 || filed->sequence > sim_region_mirrored(sim, from) ||
             !ph_world_is_alive(sim->world, filed->entity)) {
             continue;
         }

@@ -48,6 +48,12 @@ uint64_t sim_suspect_us(const ph_bus_sim* sim)
     return (uint64_t)sim->def.suspect_ms * 1000;
 }
 
+// A sim that was released takes nothing more; the next publish leaves it.
+static bool is_left(const ph_bus_sim* sim, const sim_region* region)
+{
+    return sim->is_released && region->exporter == NULL;
+}
+
 // ---- the record
 
 static void ask(ph_bus_sim* sim, sim_region* region, sim_question question)
@@ -320,6 +326,9 @@ void sim_take_answer(ph_bus_sim* sim, const ph_bus_answer* answer)
     sim_region* region = &sim->regions[index];
     const sim_question question = region->question;
     region->question = SIM_ASKS_NOTHING;
+    if (is_left(sim, region)) {
+        return;
+    }
     if (question == SIM_READS) {
         take_read(sim, region, answer);
     } else if (question == SIM_CLAIMS) {
@@ -415,9 +424,11 @@ static void step_release(ph_bus_sim* sim, sim_region* region)
         give_up(sim, region);
     } else if (region->state == SIM_RELEASING && sim_region_mirrored(sim, region) == UINT64_MAX) {
         region->state = SIM_OWNER; // its standby is gone
-    } else if (region->state == SIM_WATCHING) {
+    } else if (is_left(sim, region) && region->state != SIM_IDLE) {
+        // Has its claim succeeded, another sim takes it over from a silent owner.
         unsubscribe_cells(sim, region);
         sim_drop_region(sim, region);
+        region->question = SIM_ASKS_NOTHING;
         region->state = SIM_IDLE;
     }
 }
@@ -435,6 +446,9 @@ void sim_regions_step(ph_bus_sim* sim)
     for (int i = 0; i < sim->region_count; ++i) {
         sim_region* region = &sim->regions[i];
         sim_forget_standbys(sim, region);
+        if (is_left(sim, region)) {
+            continue;
+        }
         if (region->state == SIM_STARTING && region->question == SIM_ASKS_NOTHING &&
             sim->now_us >= region->retry_us) {
             ask(sim, region, SIM_READS);

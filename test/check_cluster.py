@@ -275,6 +275,7 @@ def check_options():
         (("sim-server", "scene:town", "--bus", "127.0.0.1"), "begins with nats://"),
         (("sim-server", "scene:town", "--bus", "nats://127.0.0.1:1", "--want", "1"), "the map has no region 1"),
         (("sim-server", "scene:town", "--bus", "nats://127.0.0.1:1", "--regions", "0: 5..1, 0..1"), "a region is a number and the cells"),
+        (("sim-server", "scene:town", "--bus", "nats://127.0.0.1:1", "--regions", "0: 0..5, 0..5; 1: 5..9, 5..9"), "share a cell"),
         (("sim-server", "scene:town", "--bus", "nats://127.0.0.1:1", "--verify", "400"), "less than half of --suspect"),
         (("director", "--bus", "nats://127.0.0.1:1"), "say the key of the front-ends"),
         (("director", "--bus", "nats://127.0.0.1:1", "--name", "a b", "--key", "k"), "--world and --name take"),
