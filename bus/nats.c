@@ -112,13 +112,18 @@ static void keep_server(ph_nats* nats, natsConnection* connection)
     pthread_mutex_unlock(&nats->news_mutex);
 }
 
-static void on_connected(natsConnection* connection, void* closure)
+static void ask_server(ph_nats* nats, natsConnection* connection)
 {
-    ph_nats* nats = closure;
     const int64_t payload_max = natsConnection_GetMaxPayload(connection);
     atomic_store(&nats->payload_max,
                  payload_max > 0 && payload_max < PENDING_MAX ? (int)payload_max : PAYLOAD_MAX);
     keep_server(nats, connection);
+}
+
+static void on_connected(natsConnection* connection, void* closure)
+{
+    ph_nats* nats = closure;
+    ask_server(nats, connection);
     atomic_store(&nats->is_connected, true);
 }
 
@@ -405,6 +410,8 @@ static ph_result wait_for_server(ph_nats* nats, const ph_nats_def* def, natsOpti
     const ph_check call = ph_nats_call(nats, "ph_nats_open");
     const int64_t end_ms = ph_nats_now_ms() + def->wait_ms;
     for (;;) {
+        // Before it is: on_disconnected may run before libnats comes back, and has the last word.
+        atomic_store(&nats->is_connected, def->wait_ms > 0);
         const natsStatus status = natsConnection_Connect(&nats->connection, options);
         if (status == NATS_OK || status == NATS_NOT_YET_CONNECTED) {
             return PH_OK;
@@ -478,7 +485,7 @@ static ph_result connect_to_servers(ph_nats* nats, const ph_nats_def* def, serve
         return result;
     }
     if (def->wait_ms > 0) {
-        on_connected(nats->connection, nats);
+        ask_server(nats, nats->connection);
     } else if (!atomic_load(&nats->is_connected)) {
         atomic_store(&nats->losses, 1); // one that is not there now
     }
