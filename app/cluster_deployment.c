@@ -6,6 +6,8 @@
 
 #include "cluster_deployment.h"
 
+#include <pinhole/transfer.h>
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
