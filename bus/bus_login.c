@@ -42,7 +42,7 @@ struct ph_bus_login {
 
 ph_bus_login_def ph_bus_login_def_default(void)
 {
-    return (ph_bus_login_def){.capacity = 1024, .patience_ms = 5000, .cookie = LOGIN_COOKIE};
+    return (ph_bus_login_def){.capacity = 1024, .answer_ms = 5000, .cookie = LOGIN_COOKIE};
 }
 
 static ph_result check_def(const ph_bus_login_def* def)
@@ -62,7 +62,7 @@ static ph_result check_def(const ph_bus_login_def* def)
     ph_check_that(&check, def->name != NULL && bus_is_name(def->name), "ph_bus_login_def.name",
                   "no name", "1..31 of A-Z, a-z, 0-9, '-' and '_'");
     ph_check_range(&check, "ph_bus_login_def.capacity", def->capacity, 1, 65536);
-    ph_check_range(&check, "ph_bus_login_def.patience_ms", def->patience_ms, 500, 600000);
+    ph_check_range(&check, "ph_bus_login_def.answer_ms", def->answer_ms, 500, 600000);
     return check.result;
 }
 
@@ -196,7 +196,7 @@ static bool find_unanswered(ph_bus_login* login, uint64_t now_us, ph_bus_grant* 
 {
     for (int i = login->stats.waiting - 1; i >= 0; --i) {
         login_wish* it = &login->waiting[i];
-        if (now_us - it->since_us >= (uint64_t)login->def.patience_ms * 1000) {
+        if (now_us - it->since_us >= (uint64_t)login->def.answer_ms * 1000) {
             *grant = (ph_bus_grant){.client_id = it->wish.client_id, .text = "no director answers"};
             ++login->stats.unanswered;
             forget(login, i);

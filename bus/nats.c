@@ -15,6 +15,7 @@
 
 #include "base/allocator.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -315,11 +316,33 @@ static ph_result check_def(const ph_nats_def* def, server_list* list)
 
 // A file that cannot be used is the caller's fault.
 static ph_result refuse_file(const ph_nats_def* def, const char* field, const char* path,
-                             natsStatus status)
+                             const char* reason)
 {
     const ph_check call = ph_check_begin(def->on_error, def->on_error_context, "ph_nats_open");
     return ph_fail(&call, PH_ERROR_ARGUMENT, field, "is %s, which cannot be used: %s", path,
-                   natsStatus_GetText(status));
+                   reason);
+}
+
+// libnats opens it for each connection, and says then that no server answers.
+static ph_result check_credentials_file(const ph_nats_def* def)
+{
+    FILE* file = fopen(def->credentials_path, "r");
+    char text[256];
+    bool has_claims = false;
+    bool has_seed = false;
+    if (file == NULL) {
+        return refuse_file(def, "ph_nats_def.credentials_path", def->credentials_path,
+                           strerror(errno));
+    }
+    while (fgets(text, sizeof text, file) != NULL) {
+        has_claims = has_claims || strstr(text, "BEGIN NATS USER JWT") != NULL;
+        has_seed = has_seed || strstr(text, "BEGIN USER NKEY SEED") != NULL;
+    }
+    fclose(file);
+    return has_claims && has_seed
+               ? PH_OK
+               : refuse_file(def, "ph_nats_def.credentials_path", def->credentials_path,
+                             "a user's JWT and seed do not stand in it");
 }
 
 static ph_result set_secrets(natsOptions* options, const ph_nats_def* def, const server_list* list)
@@ -330,6 +353,10 @@ static ph_result set_secrets(natsOptions* options, const ph_nats_def* def, const
     } else if (def->token != NULL) {
         status = natsOptions_SetToken(options, def->token);
     } else if (def->credentials_path != NULL) {
+        const ph_result result = check_credentials_file(def);
+        if (result != PH_OK) {
+            return result;
+        }
         status = natsOptions_SetUserCredentialsFromFiles(options, def->credentials_path, NULL);
     }
     if (status == NATS_OK && has_tls(def, list)) {
@@ -341,13 +368,15 @@ static ph_result set_secrets(natsOptions* options, const ph_nats_def* def, const
     if (def->ca_path != NULL) {
         status = natsOptions_LoadCATrustedCertificates(options, def->ca_path);
         if (status != NATS_OK) {
-            return refuse_file(def, "ph_nats_def.ca_path", def->ca_path, status);
+            return refuse_file(def, "ph_nats_def.ca_path", def->ca_path,
+                               natsStatus_GetText(status));
         }
     }
     if (def->certificate_path != NULL) {
         status = natsOptions_LoadCertificatesChain(options, def->certificate_path, def->key_path);
         if (status != NATS_OK) {
-            return refuse_file(def, "ph_nats_def.certificate_path", def->certificate_path, status);
+            return refuse_file(def, "ph_nats_def.certificate_path", def->certificate_path,
+                               natsStatus_GetText(status));
         }
     }
     return PH_OK;

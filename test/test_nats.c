@@ -711,8 +711,8 @@ static void a_wrong_def_is_refused_with_the_field(void** state)
     (void)state;
     complaints told;
     const ph_nats_def good = def_for("nats://127.0.0.1:1", &told);
-    ph_nats_def cases[12];
-    for (int i = 0; i < 12; ++i) {
+    ph_nats_def cases[13];
+    for (int i = 0; i < 13; ++i) {
         cases[i] = good;
     }
     cases[0].servers = NULL;
@@ -728,10 +728,11 @@ static void a_wrong_def_is_refused_with_the_field(void** state)
     cases[9].credentials_path = "c";
     cases[10].ca_path = "/nowhere/ca.pem";
     cases[11].name = NULL;
-    static const char* const fields[] = {"servers",  "servers",       "bucket",  "bucket",
-                                         "replicas", "pending_bytes", "wait_ms", "password",
-                                         "key_path", "user",          "ca_path", "name"};
-    for (int i = 0; i < 12; ++i) {
+    cases[12].credentials_path = "/nowhere/game.creds";
+    static const char* const fields[] = {
+        "servers",  "servers",  "bucket", "bucket",  "replicas", "pending_bytes",   "wait_ms",
+        "password", "key_path", "user",   "ca_path", "name",     "credentials_path"};
+    for (int i = 0; i < 13; ++i) {
         ph_nats* nats;
         char field[64];
         snprintf(field, sizeof field, "ph_nats_def.%s ", fields[i]);

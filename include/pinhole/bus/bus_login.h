@@ -36,7 +36,7 @@ typedef struct ph_bus_login_def {
     /// How many wishes may wait at a time, 1..65,536. Default 1,024.
     int capacity;
     /// How long a wish may go unanswered, in ms, 500..600,000. Default 5,000.
-    int patience_ms;
+    int answer_ms;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;
     /// Is told what was wrong with a call (pinhole/error.h). Default NULL.
@@ -80,7 +80,7 @@ typedef struct ph_bus_grant {
     const char* text;
 } ph_bus_grant;
 
-/// The next answer that has come, or the end of a wish that no director has answered for patience_ms. Call it some
+/// The next answer that has come, or the end of a wish that no director has answered for answer_ms. Call it some
 /// times a second until it is false. @return False when there is none.
 PH_API bool ph_bus_login_next(ph_bus_login* login, uint64_t now_us, ph_bus_grant* grant);
 
