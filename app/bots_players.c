@@ -32,7 +32,7 @@ enum {
     TICK_US = 10000, // of a peer, for up to FEW of them; with more of them in proportion
     FEW = 200,
     READY_MAX = 256,
-    TOKENS = 3, // one, and two spares
+    SPARES = 2,
     CHAT_BYTES = 16,
 };
 
@@ -48,31 +48,21 @@ static void ask_to_stop(int signal_number)
 
 static void wish(players* all, player* at)
 {
-    char subject[PH_BUS_SUBJECT_MAX];
-    bus_wish wanted = {
-        .client_id = at->client_id,
-        .key = at->key,
-        .token_count = TOKENS,
-        .number = (uint32_t)(at - all->all) + 1,
-    };
-    snprintf(wanted.reply_to, sizeof wanted.reply_to, "%s", all->options->bus.name);
-    bus_subject_world(subject, "wish", all->options->bus.world);
-    bus_writer_clear(&all->out);
+    const ph_bus_wish wanted = {.client_id = at->client_id, .key = at->key, .spare_count = SPARES};
     at->wished_us = all->now_us;
-    if (bus_write_wish(&all->out, &wanted)) {
-        cluster_bus_publish(all->bus, subject, all->out.bytes, all->out.size);
-    }
+    at->is_waiting = ph_bus_login_wish(all->login, &wanted, all->now_us) == PH_OK;
 }
 
-static void take_grant(players* all, const bus_grant* grant)
+static void take_grant(players* all, const ph_bus_grant* grant)
 {
-    const int i = (int)grant->number - 1;
-    if (i < 0 || i >= all->count || all->all[i].client_id != grant->client_id ||
-        grant->token_count < 1 || ph_peer_get_state(all->all[i].peer) != PH_PEER_STATE_IDLE) {
+    const uint64_t i = grant->client_id - (uint64_t)all->options->first_id;
+    if (i >= (uint64_t)all->count) {
         return;
     }
     player* at = &all->all[i];
-    if (ph_peer_connect(at->peer, grant->tokens, PH_TOKEN_SIZE) != PH_OK) {
+    at->is_waiting = false;
+    if (grant->token_count < 1 || ph_peer_get_state(at->peer) != PH_PEER_STATE_IDLE ||
+        ph_peer_connect(at->peer, grant->tokens, PH_TOKEN_SIZE) != PH_OK) {
         return;
     }
     at->moves = 0;
@@ -84,22 +74,28 @@ static void take_grant(players* all, const bus_grant* grant)
     }
 }
 
+// What is not of the demonstration is the login's.
 static bool on_message(void* context, const ph_bus_message* message)
 {
     players* all = context;
-    bus_kind kind = 0;
-    ph_bus_refusal refusal;
-    bus_grant grant;
     const uint64_t start_us = all->control.start_us;
-    if (all->options->is_controlled && cluster_control_take(&all->control, message)) {
-        if (all->control.start_us != start_us) {
-            all->window_us = all->now_us;
-        }
-    } else if (bus_read_kind(message->bytes, message->size, &kind, &refusal) && kind == BUS_GRANT &&
-               bus_read_grant(&grant, message->bytes, message->size, &refusal)) {
-        take_grant(all, &grant);
+    if (!all->options->is_controlled || !cluster_control_take(&all->control, message)) {
+        return false;
+    }
+    if (all->control.start_us != start_us) {
+        all->window_us = all->now_us;
     }
     return true;
+}
+
+static bool open_login(players* all)
+{
+    ph_bus_login_def def = ph_bus_login_def_default();
+    def.transport = cluster_bus_transport(all->bus);
+    def.world_name = all->options->bus.world;
+    def.name = all->options->bus.name;
+    def.capacity = all->count;
+    return ph_bus_login_create(&def, &all->login) == PH_OK;
 }
 
 // ---- messages and inputs
@@ -263,7 +259,8 @@ static void check(const players* all, player* at)
 static void turn(const players* all, player* at)
 {
     if (ph_peer_get_state(at->peer) == PH_PEER_STATE_IDLE) {
-        if (at->wished_us == 0 || all->now_us - at->wished_us >= WISH_AGAIN_US) {
+        if (!at->is_waiting &&
+            (at->wished_us == 0 || all->now_us - at->wished_us >= WISH_AGAIN_US)) {
             at->is_wishing = true;
         }
         return;
@@ -348,7 +345,9 @@ static void run(players* all)
     for (all->now_us = all->start_us; !is_asked_to_stop && all->now_us - all->start_us < end_us;
          all->now_us = ph_socket_now_us()) {
         note_lateness(all);
-        cluster_bus_receive(all->bus);
+        for (ph_bus_grant grant; ph_bus_login_next(all->login, all->now_us, &grant);) {
+            take_grant(all, &grant);
+        }
         const uint64_t tick = cluster_control_tick(&all->control, all->truth, &all->stands);
         if (all->stands && tick != all->checked_tick) {
             begin_check(all, tick);
@@ -456,8 +455,10 @@ static bool open_all(players* all)
         return fail(options->bus.servers, &fault);
     }
     cluster_bus_set_tap(all->bus, on_message, all);
-    bus_subject_to(subject, options->bus.world, options->bus.name);
-    cluster_bus_subscribe(all->bus, subject);
+    if (!open_login(all)) {
+        ph_fault_set_memory(&fault);
+        return fail("bots", &fault);
+    }
     if (options->is_controlled) {
         cluster_control_subject(subject, "control", options->bus.world);
         cluster_bus_subscribe(all->bus, subject);
@@ -484,8 +485,8 @@ static void close_all(players* all)
         close(all->epoll);
     }
     cluster_check_end(&all->check);
+    ph_bus_login_destroy(all->login);
     cluster_bus_close(all->bus);
-    bus_writer_destroy(&all->out);
     cluster_truth_close(all->truth);
 }
 
@@ -495,7 +496,6 @@ bool bots_players_run(const bots_options* options)
     all = (players){
         .options = options, .count = options->count, .epoll = -1, .checked_tick = UINT64_MAX};
     all.control = (cluster_control){.world = options->bus.world};
-    bus_writer_init(&all.out, &(ph_allocator){0});
     struct sigaction action = {.sa_handler = ask_to_stop};
     sigemptyset(&action.sa_mask);
     sigaction(SIGTERM, &action, NULL);

@@ -9,11 +9,11 @@
 #include "bots_echo.h"
 #include "bots_options.h"
 #include "bots_players_link.h"
-#include "bus/bus_wire.h"
 #include "cluster_bus.h"
 #include "cluster_check.h"
 #include "cluster_control.h"
 
+#include <pinhole/bus/bus_login.h>
 #include <pinhole/net/peer.h>
 #include <pinhole/net/pool.h>
 
@@ -47,6 +47,7 @@ typedef struct player {
     uint32_t failed_moves;
     bool has_begun;
     bool is_wishing; // for tokens
+    bool is_waiting; // for the answer
     bool was_joined;
     bool is_interrupted; // has moved, and has no view yet
     bool is_equal;
@@ -90,7 +91,7 @@ typedef struct players {
     uint64_t checked_tick; // that the check is about; UINT64_MAX: none
     cluster_bus* bus;
     cluster_control control;
-    bus_writer out;
+    ph_bus_login* login;
     player* all;
     int count;
     int begun;

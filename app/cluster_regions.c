@@ -71,6 +71,19 @@ static bool has_number(const cluster_regions* regions, int number)
     return false;
 }
 
+// The region that has a cell of this one, too. -1: none.
+static int region_beneath(const cluster_regions* regions, const ph_region* region)
+{
+    for (int i = 0; i < regions->count; ++i) {
+        const ph_region* it = &regions->all[i];
+        if (region->from.x <= it->to.x && it->from.x <= region->to.x &&
+            region->from.y <= it->to.y && it->from.y <= region->to.y) {
+            return it->number;
+        }
+    }
+    return -1;
+}
+
 static bool add(cluster_regions* regions, const char** at, int line, ph_fault* fault)
 {
     ph_region region = {0};
@@ -88,6 +101,10 @@ static bool add(cluster_regions* regions, const char** at, int line, ph_fault* f
     }
     if (has_number(regions, region.number)) {
         return ph_fault_set(fault, line, 0, "region %d is there twice", region.number);
+    }
+    if (region_beneath(regions, &region) >= 0) {
+        return ph_fault_set(fault, line, 0, "regions %d and %d share a cell",
+                            region_beneath(regions, &region), region.number);
     }
     regions->all[regions->count++] = region;
     *at = end;

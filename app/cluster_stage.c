@@ -10,6 +10,7 @@
 #include "cluster_stage.h"
 
 #include "bus/bus_wire.h"
+#include "cluster_deployment.h"
 #include "demo_terminal.h"
 #include "key_file.h"
 #include "truth_wire.h"
@@ -25,16 +26,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WORLD "cluster"
 #define SECOND_US UINT64_C(1000000)
 #define SAY_US UINT64_C(200000)
 #define TURN_US UINT64_C(20000)
 #define READY_US UINT64_C(30000000)
 #define FRESH_US UINT64_C(1500000)
-// Cells far out belong to a region, too.
-#define FAR_CELLS 9999
-// NATS may need some seconds for the first record: until then the region of the other sim is left to that.
-#define CLAIM_LATER_MS 6000
 // " 2026/11/18 21:31:42.676884" and a zero.
 enum { LOG_TIME_BYTES = 28 };
 
@@ -130,201 +126,6 @@ static bool on_message(void* context, const ph_bus_message* message)
     return true;
 }
 
-// ---- the commands of the parts
-
-static bool write_nats_file(const cluster_stage* stage, int node, const int* routes, int port,
-                            ph_fault* fault)
-{
-    char path[CLUSTER_WORD_MAX];
-    snprintf(path, sizeof path, "%s/nats-%d.conf", stage->folder, node + 1);
-    FILE* file = fopen(path, "w");
-    if (file == NULL) {
-        return ph_fault_set(fault, 0, 0, "%s: %s", path, strerror(errno));
-    }
-    fprintf(
-        file,
-        "server_name: nats-%d\nlisten: 127.0.0.1:%d\n"
-        "jetstream { store_dir: \"%s/nats-%d\", max_memory_store: 64MB, max_file_store: 256MB }\n"
-        "write_deadline: \"500ms\"\nmax_pending: 16MB\n"
-        "cluster { name: pinhole, listen: 127.0.0.1:%d, routes: [",
-        node + 1, port, stage->folder, node + 1, routes[node]);
-    bool is_first = true;
-    for (int i = 0; i < CLUSTER_NODES; ++i) {
-        if (i != node) {
-            fprintf(file, "%s \"nats://127.0.0.1:%d\"", is_first ? "" : ",", routes[i]);
-            is_first = false;
-        }
-    }
-    fprintf(file, " ] }\n");
-    return fclose(file) == 0 || ph_fault_set(fault, 0, 0, "%s: %s", path, strerror(errno));
-}
-
-static cluster_part* add_part(cluster_stage* stage, cluster_kind kind, const char* root, int number)
-{
-    char name[32];
-    if (number >= 0) {
-        snprintf(name, sizeof name, kind == CLUSTER_SIM ? "%s-%c" : "%s-%d", root,
-                 kind == CLUSTER_SIM ? 'a' + number : 1 + number);
-    } else {
-        snprintf(name, sizeof name, "%s", root);
-    }
-    cluster_part* part = cluster_parts_add(&stage->parts, kind, name);
-    snprintf(part->log_path, sizeof part->log_path, "%s/%s.log", stage->folder, name);
-    return part;
-}
-
-static bool add_nats(cluster_stage* stage, ph_fault* fault)
-{
-    int routes[CLUSTER_NODES];
-    for (int i = 0; i < CLUSTER_NODES; ++i) {
-        routes[i] = cluster_parts_free_port();
-    }
-    for (int i = 0; i < CLUSTER_NODES; ++i) {
-        cluster_part* part = add_part(stage, CLUSTER_NATS, "nats", i);
-        part->port = cluster_parts_free_port();
-        if (part->port == 0 || !write_nats_file(stage, i, routes, part->port, fault)) {
-            return false;
-        }
-        cluster_part_say(part, "nats-server");
-        cluster_part_say(part, "-c");
-        cluster_part_say(part, "%s/nats-%d.conf", stage->folder, i + 1);
-    }
-    return true;
-}
-
-// Sims are at nodes of their own, front-ends and all others at the third: one that does not read stops its node for a
-// while, and no other part's.
-static void say_bus(const cluster_stage* stage, cluster_part* part, const char* option, int node)
-{
-    const cluster_part* nats = stage->parts.all;
-    cluster_part_say(part, "%s", option);
-    cluster_part_say(part, "nats://127.0.0.1:%d,nats://127.0.0.1:%d,nats://127.0.0.1:%d",
-                     nats[node].port, nats[(node + 1) % CLUSTER_NODES].port,
-                     nats[(node + 2) % CLUSTER_NODES].port);
-    cluster_part_say(part, "--world");
-    cluster_part_say(part, WORLD);
-    cluster_part_say(part, "--name");
-    cluster_part_say(part, "%s", part->name);
-    cluster_part_say(part, "--bus-replicas");
-    cluster_part_say(part, "%d", CLUSTER_NODES);
-    cluster_part_say(part, "--controlled");
-}
-
-static void say_source(const cluster_stage* stage, cluster_part* part)
-{
-    cluster_part_say(part, "--entities");
-    cluster_part_say(part, "%d", stage->def.entities);
-    cluster_part_say(part, "--loop");
-    cluster_part_say(part, "%g", stage->def.loop_s);
-}
-
-static void say_number(cluster_part* part, const char* option, double number)
-{
-    cluster_part_say(part, "%s", option);
-    cluster_part_say(part, "%g", number);
-}
-
-static void begin_program(cluster_part* part, const char* command)
-{
-    cluster_part_say(part, "/proc/self/exe");
-    cluster_part_say(part, "%s", command);
-}
-
-static int compare(const void* a, const void* b)
-{
-    const int32_t x = *(const int32_t*)a;
-    const int32_t y = *(const int32_t*)b;
-    return (x > y) - (x < y);
-}
-
-// The column of cells that has as many actors on its left as on its right.
-static int middle_cell(const cluster_stage* stage)
-{
-    const cluster_truth* truth = stage->truth;
-    int32_t* x_mm = calloc((size_t)truth->actor_count, sizeof *x_mm);
-    int count = 0;
-    for (int actor = 0; x_mm != NULL && actor < truth->actor_count; ++actor) {
-        if (truth->row[actor] >= 0) {
-            x_mm[count++] = truth->recording->x_mm[truth->row[actor]];
-        }
-    }
-    int middle = 0;
-    if (count > 0) {
-        qsort(x_mm, (size_t)count, sizeof *x_mm, compare);
-        middle = ph_cell_at(x_mm[count / 2], 0, stage->def.cell_m * 1000).x;
-    }
-    free(x_mm);
-    return middle;
-}
-
-static void add_sim(cluster_stage* stage, int number)
-{
-    cluster_part* part = add_part(stage, CLUSTER_SIM, "sim", number);
-    begin_program(part, "sim-server");
-    cluster_part_say(part, "%s", stage->def.source);
-    say_bus(stage, part, "--bus", number % 2);
-    say_source(stage, part);
-    cluster_part_say(part, "--regions");
-    cluster_part_say(part, "0: %d..%d, %d..%d; 1: %d..%d, %d..%d", -FAR_CELLS, stage->middle - 1,
-                     -FAR_CELLS, FAR_CELLS, stage->middle, FAR_CELLS, -FAR_CELLS, FAR_CELLS);
-    cluster_part_say(part, "--want");
-    cluster_part_say(part, number % 2 == 0 ? "0,1" : "1,0");
-    cluster_part_say(part, "--cell");
-    cluster_part_say(part, "%d", stage->def.cell_m);
-    cluster_part_say(part, "--claim-later");
-    cluster_part_say(part, "%d", CLAIM_LATER_MS);
-    cluster_part_say(part, "--start");
-    cluster_part_say(part, "%" PRIu64, stage->control.start_us);
-}
-
-static void add_front(cluster_stage* stage, int number)
-{
-    cluster_part* part = add_part(stage, CLUSTER_FRONT, "front", number);
-    part->port = cluster_parts_free_port();
-    begin_program(part, "serve");
-    cluster_part_say(part, "%s", stage->def.source);
-    say_bus(stage, part, "--bus", CLUSTER_NODES - 1);
-    say_source(stage, part);
-    cluster_part_say(part, "--key");
-    cluster_part_say(part, "%s/server.key", stage->folder);
-    cluster_part_say(part, "--listen");
-    cluster_part_say(part, "127.0.0.1:%d", part->port);
-    cluster_part_say(part, "--clients");
-    cluster_part_say(part, "%d", stage->def.bots + 64);
-    cluster_part_say(part, "--cell");
-    cluster_part_say(part, "%d", stage->def.cell_m);
-    say_number(part, "--radius", stage->def.radius_m);
-    cluster_part_say(part, "--threads");
-    cluster_part_say(part, "1");
-}
-
-static void add_director(cluster_stage* stage)
-{
-    cluster_part* part = add_part(stage, CLUSTER_DIRECTOR, "director", -1);
-    begin_program(part, "director");
-    say_bus(stage, part, "--bus", CLUSTER_NODES - 1);
-    cluster_part_say(part, "--key");
-    cluster_part_say(part, "%s/server.key", stage->folder);
-}
-
-static void add_bots(cluster_stage* stage)
-{
-    cluster_part* part = add_part(stage, CLUSTER_BOTS, "bots", -1);
-    begin_program(part, "bots");
-    say_bus(stage, part, "--director", CLUSTER_NODES - 1);
-    cluster_part_say(part, "--source");
-    cluster_part_say(part, "%s", stage->def.source);
-    say_source(stage, part);
-    say_number(part, "--bots", stage->def.bots);
-    say_number(part, "--seconds", 86400);
-    say_number(part, "--loss", stage->def.loss_pct);
-    say_number(part, "--rtt", stage->def.rtt_ms);
-    say_number(part, "--jitter", stage->def.jitter_ms);
-    say_number(part, "--chat", stage->def.chat_hz);
-    say_number(part, "--ramp", stage->def.ramp);
-    say_number(part, "--radius", stage->def.radius_m);
-}
-
 // ---- opening
 
 static bool make_folder(cluster_stage* stage, ph_fault* fault)
@@ -355,7 +156,7 @@ static bool open_truth(cluster_stage* stage, ph_fault* fault)
         return false;
     }
     const uint64_t tick_us = stage->truth->tick_us;
-    stage->control = (cluster_control){.world = WORLD,
+    stage->control = (cluster_control){.world = CLUSTER_WORLD,
                                        .start_us = cluster_control_unix_us() / tick_us * tick_us};
     return true;
 }
@@ -386,7 +187,7 @@ static bool connect_bus(cluster_stage* stage, ph_fault* fault)
              nats[0].port, nats[1].port);
     stage->options = bus_options_default();
     stage->options.servers = stage->urls;
-    stage->options.world = WORLD;
+    stage->options.world = CLUSTER_WORLD;
     stage->options.name = "cluster";
     stage->options.replicas = CLUSTER_NODES;
     while (stage->bus == NULL) {
@@ -400,12 +201,12 @@ static bool connect_bus(cluster_stage* stage, ph_fault* fault)
         ph_socket_sleep(stage->bus == NULL ? 200000 : 0);
     }
     cluster_bus_set_tap(stage->bus, on_message, stage);
-    cluster_control_subject(subject, "report", WORLD);
+    cluster_control_subject(subject, "report", CLUSTER_WORLD);
     cluster_bus_subscribe(stage->bus, subject);
-    cluster_control_subject(subject, "owned", WORLD);
+    cluster_control_subject(subject, "owned", CLUSTER_WORLD);
     cluster_bus_subscribe(stage->bus, subject);
     for (int region = 0; region < CLUSTER_REGION_COUNT; ++region) {
-        bus_subject_region(subject, "beat", WORLD, region);
+        bus_subject_region(subject, "beat", CLUSTER_WORLD, region);
         cluster_bus_subscribe(stage->bus, subject);
     }
     return true;
@@ -449,19 +250,11 @@ static bool wait_until(cluster_stage* stage, bool (*is_so)(const cluster_stage* 
 
 static bool start_all(cluster_stage* stage, ph_fault* fault)
 {
-    stage->middle = middle_cell(stage);
-    if (!add_nats(stage, fault) || !start_kind(stage, CLUSTER_NATS, 0, CLUSTER_NODES, fault) ||
-        !connect_bus(stage, fault)) {
+    if (!cluster_add_nats(stage, fault) ||
+        !start_kind(stage, CLUSTER_NATS, 0, CLUSTER_NODES, fault) || !connect_bus(stage, fault)) {
         return false;
     }
-    for (int i = 0; i < CLUSTER_SIMS; ++i) {
-        add_sim(stage, i);
-    }
-    for (int i = 0; i < CLUSTER_FRONTS; ++i) {
-        add_front(stage, i);
-    }
-    add_director(stage);
-    add_bots(stage);
+    cluster_add_programs(stage);
     // Two sims take a region each, then two that only stand by.
     return start_kind(stage, CLUSTER_SIM, 0, 2, fault) &&
            start_kind(stage, CLUSTER_FRONT, 0, CLUSTER_FRONTS, fault) &&

@@ -9,6 +9,8 @@
 
 #include "cluster_parts.h"
 
+#define CLUSTER_WORLD "cluster"
+
 enum {
     CLUSTER_REGION_COUNT = 2,
     CLUSTER_NODES = 3,

@@ -87,6 +87,7 @@ static void code_beat(bus_coder* coder, bus_beat* beat)
                   beat->role == BUS_ROLE_STANDBY || (beat->epoch != EPOCH_NONE && !beat->has_all));
 }
 
+// The count of the next owner is one higher: the last that can be told would have none.
 static void code_offer(bus_coder* coder, bus_offer* offer)
 {
     bus_code_region(coder, &offer->from_region);
@@ -97,7 +98,7 @@ static void code_offer(bus_coder* coder, bus_offer* offer)
     bus_code_bool(coder, &offer->has_session);
     bus_code_bytes(coder, &offer->batch, &offer->batch_size, 4, BUS_MESSAGE_MAX);
     bus_code_rule(coder, offer->from_region != offer->to_region && offer->count > 0 &&
-                             offer->batch_size > 0);
+                             offer->count < UINT32_MAX && offer->batch_size > 0);
     if (offer->has_session && !coder->is_refused) {
         bus_code_session(coder, &offer->session);
         bus_code_rule(coder, offer->session.key == offer->key);

@@ -15,6 +15,7 @@
 
 #include "base/allocator.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -112,13 +113,18 @@ static void keep_server(ph_nats* nats, natsConnection* connection)
     pthread_mutex_unlock(&nats->news_mutex);
 }
 
-static void on_connected(natsConnection* connection, void* closure)
+static void ask_server(ph_nats* nats, natsConnection* connection)
 {
-    ph_nats* nats = closure;
     const int64_t payload_max = natsConnection_GetMaxPayload(connection);
     atomic_store(&nats->payload_max,
                  payload_max > 0 && payload_max < PENDING_MAX ? (int)payload_max : PAYLOAD_MAX);
     keep_server(nats, connection);
+}
+
+static void on_connected(natsConnection* connection, void* closure)
+{
+    ph_nats* nats = closure;
+    ask_server(nats, connection);
     atomic_store(&nats->is_connected, true);
 }
 
@@ -310,11 +316,33 @@ static ph_result check_def(const ph_nats_def* def, server_list* list)
 
 // A file that cannot be used is the caller's fault.
 static ph_result refuse_file(const ph_nats_def* def, const char* field, const char* path,
-                             natsStatus status)
+                             const char* reason)
 {
     const ph_check call = ph_check_begin(def->on_error, def->on_error_context, "ph_nats_open");
     return ph_fail(&call, PH_ERROR_ARGUMENT, field, "is %s, which cannot be used: %s", path,
-                   natsStatus_GetText(status));
+                   reason);
+}
+
+// libnats opens it for each connection, and says then that no server answers.
+static ph_result check_credentials_file(const ph_nats_def* def)
+{
+    FILE* file = fopen(def->credentials_path, "r");
+    char text[256];
+    bool has_claims = false;
+    bool has_seed = false;
+    if (file == NULL) {
+        return refuse_file(def, "ph_nats_def.credentials_path", def->credentials_path,
+                           strerror(errno));
+    }
+    while (fgets(text, sizeof text, file) != NULL) {
+        has_claims = has_claims || strstr(text, "BEGIN NATS USER JWT") != NULL;
+        has_seed = has_seed || strstr(text, "BEGIN USER NKEY SEED") != NULL;
+    }
+    fclose(file);
+    return has_claims && has_seed
+               ? PH_OK
+               : refuse_file(def, "ph_nats_def.credentials_path", def->credentials_path,
+                             "a user's JWT and seed do not stand in it");
 }
 
 static ph_result set_secrets(natsOptions* options, const ph_nats_def* def, const server_list* list)
@@ -325,6 +353,10 @@ static ph_result set_secrets(natsOptions* options, const ph_nats_def* def, const
     } else if (def->token != NULL) {
         status = natsOptions_SetToken(options, def->token);
     } else if (def->credentials_path != NULL) {
+        const ph_result result = check_credentials_file(def);
+        if (result != PH_OK) {
+            return result;
+        }
         status = natsOptions_SetUserCredentialsFromFiles(options, def->credentials_path, NULL);
     }
     if (status == NATS_OK && has_tls(def, list)) {
@@ -336,13 +368,15 @@ static ph_result set_secrets(natsOptions* options, const ph_nats_def* def, const
     if (def->ca_path != NULL) {
         status = natsOptions_LoadCATrustedCertificates(options, def->ca_path);
         if (status != NATS_OK) {
-            return refuse_file(def, "ph_nats_def.ca_path", def->ca_path, status);
+            return refuse_file(def, "ph_nats_def.ca_path", def->ca_path,
+                               natsStatus_GetText(status));
         }
     }
     if (def->certificate_path != NULL) {
         status = natsOptions_LoadCertificatesChain(options, def->certificate_path, def->key_path);
         if (status != NATS_OK) {
-            return refuse_file(def, "ph_nats_def.certificate_path", def->certificate_path, status);
+            return refuse_file(def, "ph_nats_def.certificate_path", def->certificate_path,
+                               natsStatus_GetText(status));
         }
     }
     return PH_OK;
@@ -405,6 +439,8 @@ static ph_result wait_for_server(ph_nats* nats, const ph_nats_def* def, natsOpti
     const ph_check call = ph_nats_call(nats, "ph_nats_open");
     const int64_t end_ms = ph_nats_now_ms() + def->wait_ms;
     for (;;) {
+        // Before it is: on_disconnected may run before libnats comes back, and has the last word.
+        atomic_store(&nats->is_connected, def->wait_ms > 0);
         const natsStatus status = natsConnection_Connect(&nats->connection, options);
         if (status == NATS_OK || status == NATS_NOT_YET_CONNECTED) {
             return PH_OK;
@@ -478,7 +514,7 @@ static ph_result connect_to_servers(ph_nats* nats, const ph_nats_def* def, serve
         return result;
     }
     if (def->wait_ms > 0) {
-        on_connected(nats->connection, nats);
+        ask_server(nats, nats->connection);
     } else if (!atomic_load(&nats->is_connected)) {
         atomic_store(&nats->losses, 1); // one that is not there now
     }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Entities of owned regions: filed under a region when they are new, handed over when they have walked into another
-// one. A handover has steps, and each can be repeated by a sim that takes over from one that has died:
+// An entity that has walked into another region is handed over. A handover has steps, and each can be repeated by a sim
+// that takes over from one that has died:
 //
 //   1  giver      the entity is frozen where it stands, in a cell of the other region
 //   2             the giver's standby knows that                      (mirror, acked)
@@ -14,116 +14,15 @@
 //
 // Before 2 the entity is the giver's for all. From 2 on no owner of the giver's region simulates it: a standby
 // that takes over finds it in a cell of the other region, and offers it. So it does not matter whether an offer
-// was heard, nor how late it comes. Scanned once per publish; the rest a few times a second.
+// was heard, nor how late it comes. A few times a second for each entity under way.
 
 #include "bus/sim_state.h"
 
-#include <pinhole/stats.h>
-
 #include <string.h>
 
-// ---- files
+// ---- an offer begins, or is taken back
 
-sim_filed* sim_find_filed(ph_bus_sim* sim, uint64_t key)
-{
-    uint32_t at;
-    return ph_hash_map_try_find(&sim->filed_by_key, key, &at) ? &sim->filed[at] : NULL;
-}
-
-bool sim_file(ph_bus_sim* sim, ph_entity_id entity, uint64_t key, int region, uint32_t count)
-{
-    if (!sim_grow(sim, (void**)&sim->filed, &sim->filed_capacity, sim->filed_count,
-                  sizeof *sim->filed) ||
-        !sim_map_insert(&sim->filed_by_key, key, (uint32_t)sim->filed_count)) {
-        return false;
-    }
-    ++sim->regions[region].filed_count;
-    sim->filed[sim->filed_count++] = (sim_filed){
-        .key = key,
-        .entity = entity,
-        .region = region,
-        .count = count,
-        .to_region = PH_REGION_NONE,
-    };
-    return true;
-}
-
-void sim_unfile(ph_bus_sim* sim, sim_filed* filed)
-{
-    sim->offered_count -= filed->to_region != PH_REGION_NONE;
-    --sim->regions[filed->region].filed_count;
-    ph_hash_map_remove(&sim->filed_by_key, filed->key);
-    *filed = sim->filed[--sim->filed_count];
-    if (filed != &sim->filed[sim->filed_count]) {
-        ph_hash_map_insert(&sim->filed_by_key, filed->key, (uint32_t)(filed - sim->filed));
-    }
-}
-
-static void set_filed_region(ph_bus_sim* sim, sim_filed* filed, const sim_region* to)
-{
-    --sim->regions[filed->region].filed_count;
-    filed->region = sim_region_index(sim, to);
-    ++sim->regions[filed->region].filed_count;
-}
-
-ph_bus_event sim_entity_event(const ph_bus_sim* sim, ph_bus_event_kind kind, const sim_filed* filed)
-{
-    return (ph_bus_event){
-        .kind = kind,
-        .region = sim->regions[filed->region].number,
-        .entity = filed->entity,
-        .key = filed->key,
-    };
-}
-
-static void push_entity_event(ph_bus_sim* sim, ph_bus_event_kind kind, const sim_filed* filed)
-{
-    const ph_bus_event event = sim_entity_event(sim, kind, filed);
-    sim_push_event(sim, &event);
-}
-
-// ---- what is gone
-
-void sim_remember_gone(ph_bus_sim* sim, const sim_gone* gone)
-{
-    sim_gone* place = &sim->gone[sim->gone_next];
-    uint32_t at;
-    if (place->until_us != 0 && ph_hash_map_try_find(&sim->gone_by_key, place->key, &at) &&
-        at == (uint32_t)sim->gone_next) {
-        ph_hash_map_remove(&sim->gone_by_key, place->key);
-    }
-    *place = *gone;
-    place->until_us = sim->now_us + SIM_GONE_US;
-    if (!ph_hash_map_insert(&sim->gone_by_key, gone->key, (uint32_t)sim->gone_next)) {
-        place->until_us = 0;
-    }
-    sim->gone_next = (sim->gone_next + 1) % SIM_GONE_MAX;
-}
-
-const sim_gone* sim_find_gone(const ph_bus_sim* sim, uint64_t key)
-{
-    uint32_t at;
-    if (!ph_hash_map_try_find(&sim->gone_by_key, key, &at) ||
-        sim->gone[at].until_us < sim->now_us) {
-        return NULL;
-    }
-    return &sim->gone[at];
-}
-
-// ---- a region is gained or lost
-
-// The region that an entity should be handed over to, or PH_REGION_NONE.
-static int region_beyond(ph_bus_sim* sim, const sim_filed* filed)
-{
-    sim_place place;
-    if (!sim_place_of(sim, filed->entity, &place)) {
-        return PH_REGION_NONE;
-    }
-    const int number = sim_region_of_cell(sim, place.ground);
-    return number != sim->regions[filed->region].number ? number : PH_REGION_NONE;
-}
-
-static void set_offered(ph_bus_sim* sim, sim_filed* filed, int to_region)
+void sim_set_offered(ph_bus_sim* sim, sim_filed* filed, int to_region)
 {
     filed->to_region = to_region;
     sim_mirror_filed(sim, filed);
@@ -131,73 +30,19 @@ static void set_offered(ph_bus_sim* sim, sim_filed* filed, int to_region)
     ++sim->offered_count;
 }
 
-// Sessions of a region that was taken over: their front-ends go on with them.
-static void adopt_players(ph_bus_sim* sim, sim_region* region)
+void sim_begin_offer(ph_bus_sim* sim, sim_filed* filed, int to_region)
 {
-    const int index = sim_region_index(sim, region);
-    for (int i = 0; i < sim->player_limit; ++i) {
-        sim_player* player = &sim->players[i];
-        if (!player->is_used || player->region != index) {
-            continue;
+    sim_region* from = &sim->regions[filed->region];
+    const sim_region* to = sim_find_region(sim, to_region);
+    if (to == NULL || !sim_region_speaks(to)) {
+        sim_player* player = sim_player_of_key(sim, from, filed->key);
+        sim_push_entity_event(sim, PH_BUS_ENTITY_LOST, filed);
+        if (player != NULL && player->front[0] != '\0') {
+            sim_player_event(sim, player, PH_BUS_PLAYER_DETACHED, false);
         }
-        const ph_entity_id entity = ph_world_find(sim->world, player->key);
-        const sim_filed* filed = sim_find_filed(sim, player->key);
-        if (ph_world_is_alive(sim->world, entity) && (filed == NULL || filed->region != index)) {
-            sim_remove_player(sim, player); // its entity is another region's by now
-            continue;
-        }
-        player->is_dirty = true;
-        player->has_effects = true;
-        player->mark_count = 0;
-        player->own_us = 0;
-        player->detached_us = sim->now_us;
-        player->sent_told = player->told;
-        if (player->front[0] != '\0' && !sim_player_is_frozen(sim, player)) {
-            sim_player_event(sim, player, PH_BUS_PLAYER_ATTACHED, false);
-        }
+        filed->is_told_lost = true;
     }
-}
-
-int sim_adopt_region(ph_bus_sim* sim, sim_region* region)
-{
-    const int index = sim_region_index(sim, region);
-    int count = 0;
-    for (int i = 0; i < ph_world_entity_count(sim->world); ++i) {
-        const ph_entity_id entity = ph_world_live_entity(sim->world, i);
-        ph_ownership ownership;
-        uint64_t key;
-        ph_world_get_ownership(sim->world, entity, &ownership);
-        if (ownership.owner != PH_REGION_OWNER(region->number) ||
-            ph_world_identify(sim->world, entity, &key, NULL) != PH_OK ||
-            !sim_file(sim, entity, key, index, ownership.epoch)) {
-            continue;
-        }
-        sim_filed* filed = sim_find_filed(sim, key);
-        const int beyond = region_beyond(sim, filed);
-        if (beyond != PH_REGION_NONE) {
-            set_offered(sim, filed, beyond); // the owner before may have handed it over
-            filed->is_told_lost = true;
-            continue;
-        }
-        push_entity_event(sim, PH_BUS_ENTITY_GAINED, filed);
-        ++count;
-    }
-    adopt_players(sim, region);
-    return count;
-}
-
-static void drop_players(ph_bus_sim* sim, int region, bool is_owner)
-{
-    for (int i = 0; i < sim->player_limit; ++i) {
-        sim_player* player = &sim->players[i];
-        if (player->is_used && player->region == region) {
-            const sim_filed* filed = sim_find_filed(sim, player->key);
-            if (player->front[0] != '\0' && is_owner && (filed == NULL || !filed->is_told_lost)) {
-                sim_player_event(sim, player, PH_BUS_PLAYER_DETACHED, false);
-            }
-            sim_remove_player(sim, player);
-        }
-    }
+    sim_set_offered(sim, filed, to_region);
 }
 
 // An entity that came from another region of this sim, and which no standby is known to have here: for all others it is
@@ -209,7 +54,7 @@ static void take_back(ph_bus_sim* sim, sim_filed* filed, sim_region* to)
     const ph_ownership ownership = {.owner = PH_REGION_OWNER(to->number),
                                     .epoch = filed->count - 1};
     if (!filed->is_told_lost) {
-        push_entity_event(sim, PH_BUS_ENTITY_LOST, filed);
+        sim_push_entity_event(sim, PH_BUS_ENTITY_LOST, filed);
         if (player != NULL && player->front[0] != '\0') {
             sim_player_event(sim, player, PH_BUS_PLAYER_DETACHED, false);
         }
@@ -220,13 +65,13 @@ static void take_back(ph_bus_sim* sim, sim_filed* filed, sim_region* to)
     }
     ph_world_set_ownership(sim->world, filed->entity, ownership);
     sim->offered_count -= filed->to_region != PH_REGION_NONE;
-    set_filed_region(sim, filed, to);
+    sim_set_filed_region(sim, filed, to);
     --filed->count;
     filed->is_told_lost = true;
-    set_offered(sim, filed, from->number);
+    sim_set_offered(sim, filed, from->number);
 }
 
-static void take_all_back(ph_bus_sim* sim, int region)
+void sim_take_all_back(ph_bus_sim* sim, int region)
 {
     for (int i = sim->ended_count - 1; i >= 0; --i) {
         const sim_ended ended = sim->ended[i];
@@ -240,41 +85,6 @@ static void take_all_back(ph_bus_sim* sim, int region)
     }
 }
 
-void sim_drop_region(ph_bus_sim* sim, sim_region* region)
-{
-    const int index = sim_region_index(sim, region);
-    take_all_back(sim, index);
-    drop_players(sim, index, region->exporter != NULL);
-    for (int i = sim->filed_count - 1; i >= 0; --i) {
-        sim_filed* filed = &sim->filed[i];
-        if (filed->region == index) {
-            if (!filed->is_told_lost) {
-                push_entity_event(sim, PH_BUS_ENTITY_LOST, filed);
-            }
-            sim_unfile(sim, filed);
-        }
-    }
-    for (int i = sim->acceptance_count - 1; i >= 0; --i) {
-        if (sim->acceptances[i].region == index) {
-            sim->acceptances[i] = sim->acceptances[--sim->acceptance_count];
-        }
-    }
-    for (int i = sim->ended_count - 1; i >= 0; --i) {
-        if (sim->ended[i].region == index) {
-            sim->ended[i] = sim->ended[--sim->ended_count];
-        }
-    }
-    // What the new owner says of them comes whole. What was changed here since it took over never was.
-    for (int i = ph_world_entity_count(sim->world) - 1; i >= 0; --i) {
-        const ph_entity_id entity = ph_world_live_entity(sim->world, i);
-        ph_ownership ownership;
-        ph_world_get_ownership(sim->world, entity, &ownership);
-        if (ownership.owner == PH_REGION_OWNER(region->number)) {
-            ph_world_despawn(sim->world, entity);
-        }
-    }
-}
-
 // ---- letting go
 
 // The entity is another one's from now on; what becomes of the copy is the caller's business.
@@ -284,7 +94,7 @@ static void let_go(ph_bus_sim* sim, sim_filed* filed, int to_region, uint32_t co
     sim_player* player = sim_player_of_key(sim, from, filed->key);
     sim_gone gone = {.key = filed->key, .count = count, .region = to_region};
     if (!filed->is_told_lost) {
-        push_entity_event(sim, PH_BUS_ENTITY_LOST, filed);
+        sim_push_entity_event(sim, PH_BUS_ENTITY_LOST, filed);
     }
     if (player != NULL) {
         gone.client_id = player->client_id;
@@ -327,168 +137,6 @@ void sim_on_import(void* context, ph_import_event event, ph_entity_id entity, ui
     let_go(sim, filed, to_region, ownership.epoch);
 }
 
-// ---- the scan
-
-static void forget_acceptance(ph_bus_sim* sim, uint64_t key)
-{
-    for (int i = sim->acceptance_count - 1; i >= 0; --i) {
-        if (sim->acceptances[i].key == key) {
-            sim->acceptances[i] = sim->acceptances[--sim->acceptance_count];
-        }
-    }
-}
-
-static void file_new(ph_bus_sim* sim, ph_entity_id entity)
-{
-    sim_place place;
-    uint64_t key;
-    if (!sim_place_of(sim, entity, &place) ||
-        ph_world_identify(sim->world, entity, &key, NULL) != PH_OK) {
-        return;
-    }
-    sim_region* region = sim_find_region(sim, sim_region_of_cell(sim, place.ground));
-    for (int i = 0; i < sim->region_count && (region == NULL || region->state != SIM_OWNER); ++i) {
-        region = &sim->regions[i];
-    }
-    if (region == NULL || region->state != SIM_OWNER) {
-        return; // later
-    }
-    const sim_gone* gone = sim_find_gone(sim, key);
-    const uint32_t count = gone != NULL ? gone->count + 1 : 1;
-    const ph_ownership ownership = {.owner = PH_REGION_OWNER(region->number), .epoch = count};
-    if (sim_file(sim, entity, key, sim_region_index(sim, region), count)) {
-        ph_world_set_ownership(sim->world, entity, ownership);
-    }
-}
-
-static void begin_offer(ph_bus_sim* sim, sim_filed* filed, int to_region)
-{
-    sim_region* from = &sim->regions[filed->region];
-    const sim_region* to = sim_find_region(sim, to_region);
-    if (to == NULL || !sim_region_speaks(to)) {
-        sim_player* player = sim_player_of_key(sim, from, filed->key);
-        push_entity_event(sim, PH_BUS_ENTITY_LOST, filed);
-        if (player != NULL && player->front[0] != '\0') {
-            sim_player_event(sim, player, PH_BUS_PLAYER_DETACHED, false);
-        }
-        filed->is_told_lost = true;
-    }
-    set_offered(sim, filed, to_region);
-}
-
-// ---- once a publish: what is new, dead, or beyond the border
-//
-// A border is one of cells, so the exporter's word that an entity is told in another cell is enough to look at it. Going
-// through all of them would take 30 ns each.
-
-static void watch(ph_bus_sim* sim, sim_filed* filed)
-{
-    if (filed == NULL || filed->is_watched) {
-        return;
-    }
-    if (!sim_grow(sim, (void**)&sim->watched, &sim->watched_capacity, sim->watched_count,
-                  sizeof *sim->watched)) {
-        sim->watches_all = true;
-        return;
-    }
-    filed->is_watched = true;
-    sim->watched[sim->watched_count++] = filed->key;
-}
-
-// The cell of what is always visible says nothing of where it stands: it is watched for ever.
-void sim_on_cell(void* region, uint64_t key, ph_cell cell)
-{
-    const sim_region* from = region;
-    ph_bus_sim* sim = from->sim;
-    if (ph_cell_is_same(cell, PH_CELL_EVERYWHERE) ||
-        sim_region_of_cell(sim, cell) != from->number) {
-        watch(sim, sim_find_filed(sim, key));
-    }
-}
-
-static void offer_if_beyond(ph_bus_sim* sim, sim_filed* filed)
-{
-    if (filed->to_region != PH_REGION_NONE || sim->regions[filed->region].state != SIM_OWNER) {
-        return;
-    }
-    const int beyond = region_beyond(sim, filed);
-    if (beyond != PH_REGION_NONE) {
-        begin_offer(sim, filed, beyond);
-    }
-}
-
-// Whether it is to be looked at again: it is always visible, or stands beyond the border and is not offered yet.
-static bool is_still_watched(ph_bus_sim* sim, const sim_filed* filed)
-{
-    sim_place place;
-    return sim_place_of(sim, filed->entity, &place) &&
-           (ph_cell_is_same(place.cell, PH_CELL_EVERYWHERE) ||
-            (filed->to_region == PH_REGION_NONE && region_beyond(sim, filed) != PH_REGION_NONE));
-}
-
-static void look_at_watched(ph_bus_sim* sim)
-{
-    int kept = 0;
-    for (int i = 0; i < sim->watched_count; ++i) {
-        sim_filed* filed = sim_find_filed(sim, sim->watched[i]);
-        if (filed == NULL || !filed->is_watched) {
-            continue;
-        }
-        offer_if_beyond(sim, filed);
-        filed->is_watched = is_still_watched(sim, filed);
-        sim->watched[kept] = filed->key;
-        kept += filed->is_watched;
-    }
-    sim->watched_count = kept;
-}
-
-static void forget_dead(ph_bus_sim* sim)
-{
-    for (int i = sim->filed_count - 1; i >= 0; --i) {
-        sim_filed* filed = &sim->filed[i];
-        if (!ph_world_is_alive(sim->world, filed->entity)) {
-            const sim_gone gone = {
-                .key = filed->key, .count = filed->count, .region = PH_REGION_NONE};
-            sim_remember_gone(sim, &gone);
-            forget_acceptance(sim, filed->key);
-            sim_unfile(sim, filed);
-        }
-    }
-}
-
-static void file_newcomers(ph_bus_sim* sim)
-{
-    sim->has_unfiled = false;
-    for (int i = 0; i < ph_world_entity_count(sim->world); ++i) {
-        const ph_entity_id entity = ph_world_live_entity(sim->world, i);
-        ph_ownership ownership;
-        if (ph_world_get_ownership(sim->world, entity, &ownership) == PH_OK &&
-            ownership.owner == 0) {
-            file_new(sim, entity);
-            ph_world_get_ownership(sim->world, entity, &ownership);
-            sim->has_unfiled = sim->has_unfiled || ownership.owner == 0;
-        }
-    }
-}
-
-void sim_scan(ph_bus_sim* sim)
-{
-    const ph_world_stats stats = ph_world_get_stats(sim->world);
-    const uint64_t despawns = stats.spawned_entities - (uint64_t)stats.entity_count;
-    if (despawns != sim->known_despawns) {
-        forget_dead(sim);
-    }
-    look_at_watched(sim);
-    for (int i = 0; i < sim->filed_count && sim->watches_all; ++i) {
-        offer_if_beyond(sim, &sim->filed[i]);
-    }
-    if (stats.spawned_entities != sim->known_spawns || sim->has_unfiled) {
-        file_newcomers(sim);
-    }
-    sim->known_spawns = stats.spawned_entities;
-    sim->known_despawns = despawns;
-}
-
 // ---- giving
 
 // Both regions are this sim's.
@@ -510,14 +158,14 @@ static void move_inside(ph_bus_sim* sim, sim_filed* filed, sim_region* to)
             player->mark_count = 0;
         }
     }
-    set_filed_region(sim, filed, to);
+    sim_set_filed_region(sim, filed, to);
     ++filed->count;
     filed->to_region = PH_REGION_NONE;
     sim_mirror_filed(sim, filed);
     --sim->offered_count;
     if (filed->is_told_lost) {
         filed->is_told_lost = false;
-        push_entity_event(sim, PH_BUS_ENTITY_GAINED, filed);
+        sim_push_entity_event(sim, PH_BUS_ENTITY_GAINED, filed);
         if (player != NULL && player->front[0] != '\0') {
             sim_player_event(sim, player, PH_BUS_PLAYER_ATTACHED, false);
         }
@@ -554,8 +202,9 @@ static void step_offers(ph_bus_sim* sim)
     for (int i = 0; i < sim->filed_count && sim->offered_count > 0; ++i) {
         sim_filed* filed = &sim->filed[i];
         const sim_region* from = &sim->regions[filed->region];
+        // Behind the last count there is no owner: only a lie has brought it there, and it stands still.
         if (filed->to_region == PH_REGION_NONE || filed->needs_mirror || !sim_region_speaks(from) ||
-            filed->sequence > sim_region_mirrored(sim, from) ||
+            filed->count >= UINT32_MAX - 1 || filed->sequence > sim_region_mirrored(sim, from) ||
             !ph_world_is_alive(sim->world, filed->entity)) {
             continue;
         }
@@ -605,6 +254,14 @@ void sim_take_accept(ph_bus_sim* sim, const ph_bus_message* message)
 
 // ---- taking
 
+void sim_forget_acceptance(ph_bus_sim* sim, uint64_t key)
+{
+    for (int i = sim->acceptance_count - 1; i >= 0; --i) {
+        if (sim->acceptances[i].key == key) {
+            sim->acceptances[i] = sim->acceptances[--sim->acceptance_count];
+        }
+    }
+}
 static void send_accept(ph_bus_sim* sim, int from_region, const bus_accept* with)
 {
     char subject[PH_BUS_SUBJECT_MAX];
@@ -699,6 +356,24 @@ static void adopt_session(ph_bus_sim* sim, sim_region* region, const bus_session
     }
 }
 
+// It stands where it stands until it is taken, so the giver divides the world otherwise. It is taken all the same, and
+// offered to the region that it is in here: refused, it would stand still for ever.
+static void tell_of_other_map(ph_bus_sim* sim, const bus_offer* offer, ph_entity_id entity)
+{
+    sim_place place;
+    if (sim->has_told_map || !sim_place_of(sim, entity, &place) ||
+        sim_region_of_cell(sim, place.ground) == offer->to_region) {
+        return;
+    }
+    const ph_check call =
+        ph_check_begin(sim->def.on_error, sim->def.on_error_context, "ph_bus_sim_receive");
+    ph_fail(&call, PH_ERROR_ARGUMENT, "ph_bus_sim_def.regions",
+            "does not have cell (%d, %d) in region %d, and the owner of region %d says that it is "
+            "there; regions and cell_mm must be the same on all machines",
+            place.ground.x, place.ground.y, offer->to_region, offer->from_region);
+    sim->has_told_map = true;
+}
+
 static void take_entity(ph_bus_sim* sim, sim_region* region, const bus_offer* offer)
 {
     const int index = sim_region_index(sim, region);
@@ -716,9 +391,10 @@ static void take_entity(ph_bus_sim* sim, sim_region* region, const bus_offer* of
     const ph_ownership ownership = {.owner = PH_REGION_OWNER(region->number),
                                     .epoch = offer->count};
     ph_world_set_ownership(sim->world, entity, ownership);
+    tell_of_other_map(sim, offer, entity);
     sim_filed* filed = sim_find_filed(sim, offer->key);
     sim_mirror_filed(sim, filed);
-    push_entity_event(sim, PH_BUS_ENTITY_GAINED, filed);
+    sim_push_entity_event(sim, PH_BUS_ENTITY_GAINED, filed);
     sim->acceptances[sim->acceptance_count++] = (sim_acceptance){
         .key = offer->key,
         .count = offer->count,

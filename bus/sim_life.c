@@ -110,6 +110,27 @@ static bool is_in_map(const ph_bus_sim_def* def, int number)
     return false;
 }
 
+// Which of two regions has a cell would be a matter of their order. 65,535 regions take a second or two.
+static void check_overlaps(ph_check* check, const ph_bus_sim_def* def)
+{
+    for (int i = 0; i < def->region_count; ++i) {
+        const ph_region* a = &def->regions[i];
+        for (int j = 0; j < i; ++j) {
+            const ph_region* b = &def->regions[j];
+            const ph_cell first = {a->from.x > b->from.x ? a->from.x : b->from.x,
+                                   a->from.y > b->from.y ? a->from.y : b->from.y};
+            if (first.x <= a->to.x && first.x <= b->to.x && first.y <= a->to.y &&
+                first.y <= b->to.y) {
+                check->result = ph_fail(check, PH_ERROR_ARGUMENT, "ph_bus_sim_def.regions",
+                                        "has cell (%d, %d) in regions %d and %d; a cell must be in "
+                                        "one of them at most",
+                                        first.x, first.y, b->number, a->number);
+                return;
+            }
+        }
+    }
+}
+
 static void check_regions(ph_check* check, const ph_bus_sim_def* def)
 {
     ph_check_range(check, "ph_bus_sim_def.region_count", def->region_count, 1, PH_REGION_MAX + 1);
@@ -123,6 +144,9 @@ static void check_regions(ph_check* check, const ph_bus_sim_def* def)
         ph_check_range(check, "ph_region.number", region->number, 0, PH_REGION_MAX);
         ph_check_that(check, region->from.x <= region->to.x && region->from.y <= region->to.y,
                       "ph_region.to", "before from", "a cell behind it, or the same");
+    }
+    if (check->result == PH_OK) {
+        check_overlaps(check, def);
     }
     for (int i = 0; i < def->wanted_count && check->result == PH_OK; ++i) {
         ph_check_that(check, is_in_map(def, def->wanted[i]), "ph_bus_sim_def.wanted",

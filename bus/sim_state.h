@@ -4,10 +4,13 @@
 // What a simulation server knows (pinhole/bus/bus_sim.h), shared by its chapters:
 //
 //   sim_life.c       life, a tick, events, messages in and out
-//   sim_regions.c    who owns a region: claims, proofs, beats, standby
+//   sim_regions.c    who owns a region: claims, proofs, standby
+//   sim_beats.c      who is heard: beats of owners, echoes of standbys
 //   sim_cells.c      what an owner says of its cells, and what a standby makes of it
-//   sim_handover.c   entities: filed under a region, offered to another one, accepted
-//   sim_players.c    sessions: attached, told, confirmed
+//   sim_filing.c     entities: which are this sim's, under which region; what is gone
+//   sim_handover.c   entities: offered to another region, accepted
+//   sim_players.c    sessions: attached, fed
+//   sim_outbox.c     what front-ends are told: answers, confirmations, messages, own entities
 //   sim_mirror.c     what an owner tells its standbys of sessions and handovers
 //
 // Nothing here is used by two threads. Times are us, 0 means never.
@@ -321,6 +324,7 @@ struct ph_bus_sim {
     uint32_t ticket_count;
     bool is_released;
     bool has_told_namesake;
+    bool has_told_map;
     uint32_t publish_count;
     sim_cached_cell* cell_cache;
     bus_writer writer; // the message that is being written
@@ -398,15 +402,24 @@ void sim_refuse(ph_bus_sim* sim, ph_bus_refusal refusal);
 
 sim_region* sim_find_region(ph_bus_sim* sim, int number); // wanted; or NULL
 int sim_region_index(const ph_bus_sim* sim, const sim_region* region);
+uint64_t sim_suspect_us(const ph_bus_sim* sim);
 // Owner, and has proven it: it may say something.
 bool sim_region_speaks(const sim_region* region);
-// The sequence that all standbys have which count; UINT64_MAX without one.
-uint64_t sim_region_mirrored(const ph_bus_sim* sim, const sim_region* region);
 void sim_regions_look(ph_bus_sim* sim); // at the own connection and clock, before anything is taken
 void sim_regions_step(ph_bus_sim* sim); // timers
 void sim_regions_release(ph_bus_sim* sim);
-void sim_regions_beat(ph_bus_sim* sim);
 void sim_take_answer(ph_bus_sim* sim, const ph_bus_answer* answer);
+
+// ---- sim_beats.c
+
+// The sequence that all standbys have which count; UINT64_MAX without one.
+uint64_t sim_region_mirrored(const ph_bus_sim* sim, const sim_region* region);
+bool sim_region_has_standby(const ph_bus_sim* sim, const sim_region* region);
+// When the owner was the owner for certain; now, if no standby is known. Without the echoes of all only proofs count.
+uint64_t sim_region_proven_us(const ph_bus_sim* sim, const sim_region* region);
+void sim_forget_standbys(const ph_bus_sim* sim, sim_region* region);
+void sim_send_beat(ph_bus_sim* sim, const sim_region* region, const bus_beat* with);
+void sim_regions_beat(ph_bus_sim* sim);
 void sim_take_beat(ph_bus_sim* sim, const ph_bus_message* message);
 // Something of this epoch was heard of an owner. @return False: it is old, and not to be used.
 bool sim_hear_epoch(ph_bus_sim* sim, sim_region* region, uint32_t epoch);
@@ -433,7 +446,7 @@ void sim_answer_snapshots(ph_bus_sim* sim);
 // The region of the map that a place is in, by a cache.
 int sim_region_of_cell(ph_bus_sim* sim, ph_cell cell);
 
-// ---- sim_handover.c
+// ---- sim_filing.c
 
 sim_filed* sim_find_filed(ph_bus_sim* sim, uint64_t key);
 bool sim_file(ph_bus_sim* sim, ph_entity_id entity, uint64_t key, int region, uint32_t count);
@@ -445,13 +458,24 @@ int sim_adopt_region(ph_bus_sim* sim,
 void sim_drop_region(ph_bus_sim* sim, sim_region* region);  // it is another one's
 void sim_on_cell(void* region, uint64_t key, ph_cell cell); // of the exporters
 void sim_scan(ph_bus_sim* sim);                             // at each publish
+void sim_set_filed_region(ph_bus_sim* sim, sim_filed* filed, const sim_region* to);
+ph_bus_event sim_entity_event(const ph_bus_sim* sim, ph_bus_event_kind kind,
+                              const sim_filed* filed);
+void sim_push_entity_event(ph_bus_sim* sim, ph_bus_event_kind kind, const sim_filed* filed);
+
+// ---- sim_handover.c
+
+// It is frozen, and offered from now on. The first of them tells nobody; the second the game.
+void sim_set_offered(ph_bus_sim* sim, sim_filed* filed, int to_region);
+void sim_begin_offer(ph_bus_sim* sim, sim_filed* filed, int to_region);
+// What came to this region from others of this sim, and is not known to have come: it is those's again.
+void sim_take_all_back(ph_bus_sim* sim, int region);
+void sim_forget_acceptance(ph_bus_sim* sim, uint64_t key);
 void sim_handover_step(ph_bus_sim* sim);
 void sim_after_cells(ph_bus_sim* sim);
 void sim_take_offer(ph_bus_sim* sim, const ph_bus_message* message);
 void sim_take_accept(ph_bus_sim* sim, const ph_bus_message* message);
 void sim_on_import(void* context, ph_import_event event, ph_entity_id entity, uint64_t key);
-ph_bus_event sim_entity_event(const ph_bus_sim* sim, ph_bus_event_kind kind,
-                              const sim_filed* filed);
 
 // ---- sim_players.c
 
@@ -463,9 +487,17 @@ bool sim_move_player(ph_bus_sim* sim, sim_player* player, sim_region* to);
 void sim_player_event(ph_bus_sim* sim, const sim_player* player, ph_bus_event_kind kind,
                       bool is_new);
 bool sim_player_is_frozen(ph_bus_sim* sim, const sim_player* player);
-void sim_tell_moved(ph_bus_sim* sim, int from_region, const sim_player* player, int region);
 void sim_take_up(ph_bus_sim* sim, const ph_bus_message* message);
 void sim_take_find(ph_bus_sim* sim, const ph_bus_message* message);
+
+// ---- sim_outbox.c
+
+bus_item sim_item_of(const sim_player* player, bus_item_kind kind);
+void sim_send_item(ph_bus_sim* sim, int region, const char* front, const bus_item* item);
+// The generation is the one that the session has now: a higher one says that the player has gone on elsewhere.
+void sim_send_refused(ph_bus_sim* sim, int region, const char* front, const bus_item* about,
+                      const char* text);
+void sim_tell_moved(ph_bus_sim* sim, int from_region, const sim_player* player, int region);
 void sim_players_step(ph_bus_sim* sim); // confirms, tells, answers what is safe by now
 void sim_publish_own(ph_bus_sim* sim);
 void sim_flush_outboxes(ph_bus_sim* sim);

@@ -22,6 +22,8 @@ import tempfile
 import time
 import urllib.request
 
+from nats_credentials import USER, Account, Key
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = str(ROOT / "build/pinhole")
 TIMEOUT_S = 60
@@ -264,6 +266,39 @@ def check_secure():
             nats.end()
 
 
+def check_credentials():
+    """A credentials file: in with it, and the records work; not in with that of another account, another key, none, or no file."""
+    if shutil.which("openssl") is None:
+        print("skipped: credentials: there is no openssl on this machine (Debian: openssl)")
+        return
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as elsewhere:
+        port = free_port()
+        conf, key = (pathlib.Path(folder) / name for name in ("nats.conf", "server.token_key"))
+        account = Account(folder)
+        conf.write_text(f'listen: 127.0.0.1:{port}\njetstream {{ store_dir: "{folder}/js" }}\n{account.settings}')
+        subprocess.run([PROGRAM, "token", "--make-key", str(key)], check=True)
+        right = account.write_user("game.creds")
+        wrong = (("of another account", Account(elsewhere).write_user("game.creds"), "refused"),
+                 ("with another key", account.write_user("mixed.creds", Key(folder, "stranger", USER)), "refused"),
+                 ("none", None, "refused"),
+                 ("no file", pathlib.Path(folder, "nowhere.creds"), "nowhere.creds"),
+                 ("a file without any", conf, "nats.conf"))
+        nats = Part(folder, "nats", "nats-server", "-c", str(conf))
+        try:
+            nats.await_line("Server is ready")
+            bus = ["--bus", f"nats://127.0.0.1:{port}"]
+            sim = Part(folder, "sim", PROGRAM, "sim-server", "scene:town", *bus, "--cell", "64", "--bus-creds", str(right))
+            sim.await_line("region 0 is ours")
+            sim.end()
+            for name, path, hint in wrong:
+                creds = ["--bus-creds", str(path)] if path else []
+                status, _, errors = run("director", *bus, "--key", str(key), "--seconds", "1", *creds)
+                expect(status == 1 and errors.count("\n") == 1 and hint in errors,
+                       f"credentials: {name}: exit {status}, says {errors!r}")
+        finally:
+            nats.end()
+
+
 # ---- options
 
 
@@ -275,6 +310,7 @@ def check_options():
         (("sim-server", "scene:town", "--bus", "127.0.0.1"), "begins with nats://"),
         (("sim-server", "scene:town", "--bus", "nats://127.0.0.1:1", "--want", "1"), "the map has no region 1"),
         (("sim-server", "scene:town", "--bus", "nats://127.0.0.1:1", "--regions", "0: 5..1, 0..1"), "a region is a number and the cells"),
+        (("sim-server", "scene:town", "--bus", "nats://127.0.0.1:1", "--regions", "0: 0..5, 0..5; 1: 5..9, 5..9"), "share a cell"),
         (("sim-server", "scene:town", "--bus", "nats://127.0.0.1:1", "--verify", "400"), "less than half of --suspect"),
         (("director", "--bus", "nats://127.0.0.1:1"), "say the key of the front-ends"),
         (("director", "--bus", "nats://127.0.0.1:1", "--name", "a b", "--key", "k"), "--world and --name take"),
@@ -316,10 +352,11 @@ CHECKS = {
     "plan": check_plan,
     "parts": check_parts,
     "secure": check_secure,
+    "credentials": check_credentials,
     "faults": check_faults,
     "end": check_end,
 }
-NEEDS_NATS = ("parts", "secure", "faults", "end", "options")
+NEEDS_NATS = ("parts", "secure", "credentials", "faults", "end", "options")
 
 
 def main():

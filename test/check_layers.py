@@ -93,6 +93,7 @@ PUBLIC_HEADERS = {
     "bus/region.h": "bus",
     "bus/bus_sim.h": "bus",
     "bus/bus_front.h": "bus",
+    "bus/bus_login.h": "bus",
 }
 
 # Folders outside src/ -> what they may include besides themselves. "public" is include/pinhole,

@@ -128,6 +128,8 @@ def read_offer(fields):
     key, count, has_session, batch = fields.number(8), fields.number(4, 1), fields.bool(), fields.sized(4, 1)
     if origin == target:
         raise Refused("to itself")
+    if count == 2**32 - 1:
+        raise Refused("behind which no owner comes")
     said = f"offer from {origin} epoch {epoch} to {target} key {key} count {count} batch {batch}"
     if has_session:
         session_key, session = read_session(fields)

@@ -56,7 +56,7 @@ static const bus_any messages[] = {
      .beat = {1, 9, BUS_ROLE_STANDBY, true, 7, 8, 9, "0123456789-ABCDEFGHIJKLMNOP_abc"}},
     {.kind = BUS_BEAT, .beat = {0, 1, BUS_ROLE_RELEASED, false, 1, 2, 3, "sim_A"}},
     {.kind = BUS_OFFER, .offer = {0, 5, 1, UINT64_MAX, 2, BYTES("entity"), false, {0}}},
-    {.kind = BUS_OFFER, .offer = {65534, 1, 0, 7, UINT32_MAX, BYTES("e"), true, SESSION}},
+    {.kind = BUS_OFFER, .offer = {65534, 1, 0, 7, UINT32_MAX - 1, BYTES("e"), true, SESSION}},
     {.kind = BUS_ACCEPT, .accept = {1, 0, 7, 2}},
     {.kind = BUS_FIND, .find = {7, "f"}},
     {.kind = BUS_FOUND, .found = {7, 3, 1, {-1, INT32_MIN, INT32_MAX}}},

@@ -92,6 +92,49 @@ static void a_release_moves_all_regions_without_a_takeover_by_silence(void** sta
     end();
 }
 
+static bool is_record_of(int region, const char* name)
+{
+    char key[PH_BUS_SUBJECT_MAX];
+    const uint8_t* bytes;
+    size_t size;
+    bus_ownership record;
+    bus_record_key(key, "w", region);
+    return memory_bus_get_record(stage.bus, key, &bytes, &size) != 0 &&
+           bus_read_ownership(&record, bytes, size) && strcmp(record.sim, name) == 0;
+}
+
+// Released while its question for the record is under way, or the swap that it has led to.
+static void a_sim_that_is_released_before_it_owns_anything_takes_nothing(void** state)
+{
+    (void)state;
+    for (int ms = 50; ms <= 600; ms += 50) {
+        bus_stage_setup(
+            &stage, &(bus_stage_def){.seed = 17,
+                                     .layout = 1,
+                                     .bus = {.answer_min_us = 220000, .answer_max_us = 230000}});
+        bus_stage_kill(&stage, 1);
+        bus_stage_run(&stage, ms);
+        const bool was_owner = ph_bus_sim_region_count(stage.sims[0].sim) > 0;
+        const bool was_asking = !is_record_of(0, "sim0-0");
+        ph_bus_sim_release(stage.sims[0].sim);
+        for (int i = 0; i < 60; ++i) {
+            bus_stage_run(&stage, 50);
+            assert_true(was_owner || ph_bus_sim_region_count(stage.sims[0].sim) == 0);
+        }
+        assert_true(!was_asking || ms > 200 || !is_record_of(0, "sim0-0"));
+        assert_true(ms > 50 || was_asking);
+        if (!was_owner) {
+            bus_stage_start(&stage, 1);
+            bus_stage_run(&stage, 4000);
+            assert_int_equal(owner_of(0), 1);
+            assert_int_equal(owner_of(1), 1);
+            stage.wrong[0] =
+                '\0'; // a swap that had gone out counts as an owner: of epoch 2 and new
+        }
+        end();
+    }
+}
+
 static void names_of_front_ends_that_there_are_not_take_no_memory(void** state)
 {
     (void)state;
@@ -352,6 +395,94 @@ static void lies_about_ownership_take_nothing_away(void** state)
     end();
 }
 
+// What the owner of region 0 has just offered to that of region 1, as one of its 2^32nd owner.
+static void an_offer_of_the_last_owner_that_can_be_counted_is_refused(void** state)
+{
+    (void)state;
+    begin(&(bus_stage_def){.seed = 18, .bus = {.has_log = true}});
+    const ph_bus_transport stranger = memory_bus_transport(stage.bus, memory_bus_add(stage.bus));
+    const int owner = owner_of(1);
+    bus_offer offer;
+    ph_bus_refusal refusal;
+    bool is_found = false;
+    for (int i = 0; i < 200 && !is_found; ++i) {
+        bus_stage_run(&stage, 50);
+        int count;
+        const memory_bus_entry* log = memory_bus_log(stage.bus, &count);
+        for (int j = 0; j < count && !is_found; ++j) {
+            is_found = strcmp(log[j].subject, "hand.w.1") == 0 &&
+                       bus_read_offer(&offer, log[j].bytes, log[j].size, &refusal);
+        }
+    }
+    assert_true(is_found);
+    const uint64_t before =
+        ph_bus_sim_get_stats(stage.sims[owner].sim).refused[PH_BUS_REFUSAL_FIELD];
+    bus_writer writer;
+    bus_writer_init(&writer, &(ph_allocator){0});
+    assert_true(bus_write_offer(&writer, &offer));
+    memset(writer.bytes + 18, 0xFF, 4); // the count
+    stranger.publish(stranger.context, "hand.w.1", writer.bytes, writer.size);
+    bus_writer_destroy(&writer);
+    bus_stage_run(&stage, 100);
+    assert_int_equal(ph_bus_sim_get_stats(stage.sims[owner].sim).refused[PH_BUS_REFUSAL_FIELD],
+                     before + 1);
+    bus_stage_run(&stage, 3000);
+    bus_stage_settle(&stage);
+    end();
+}
+
+// An entity of region 0 as its owner would offer it, had it had almost all owners that can be counted.
+static size_t write_entity_of_many_owners(uint8_t* bytes, uint64_t* key)
+{
+    ph_world* world = stage.sims[owner_of(0)].world;
+    ph_exporter_def def = ph_exporter_def_default();
+    def.world = world;
+    def.cell_mm = STAGE_CELL_MM;
+    def.owner = PH_REGION_OWNER(0);
+    def.as_owner = def.owner;
+    ph_exporter* exporter;
+    assert_int_equal(ph_exporter_create(&def, &exporter), PH_OK);
+    size_t size = 0;
+    for (int i = STAGE_PLAYERS; i < STAGE_WALKERS && size == 0; ++i) {
+        const ph_entity_id entity = ph_world_find(world, STAGE_KEY(i));
+        ph_ownership before;
+        if (!ph_bus_sim_owns(stage.sims[owner_of(0)].sim, entity)) {
+            continue;
+        }
+        *key = STAGE_KEY(i);
+        ph_world_get_ownership(world, entity, &before);
+        ph_world_set_ownership(world, entity, (ph_ownership){before.owner, UINT32_MAX - 2});
+        size = ph_exporter_entity(exporter, entity, 1, bytes, PH_EXPORT_BATCH_BYTES_MIN);
+        ph_world_set_ownership(world, entity, before);
+    }
+    ph_exporter_destroy(exporter);
+    assert_true(size > 0);
+    return size;
+}
+
+// It is believed, as a lie that is well-formed may be; but there is no count to offer it again with.
+static void an_entity_whose_owners_can_be_counted_no_further_stays(void** state)
+{
+    (void)state;
+    static uint8_t bytes[PH_EXPORT_BATCH_BYTES_MIN];
+    begin(&(bus_stage_def){.seed = 19});
+    const ph_bus_transport stranger = memory_bus_transport(stage.bus, memory_bus_add(stage.bus));
+    const ph_bus_sim* sim = stage.sims[owner_of(1)].sim;
+    bus_offer offer = {.from_epoch = 1, .to_region = 1, .count = UINT32_MAX - 1, .batch = bytes};
+    offer.batch_size = write_entity_of_many_owners(bytes, &offer.key);
+    bus_writer writer;
+    bus_writer_init(&writer, &(ph_allocator){0});
+    assert_true(bus_write_offer(&writer, &offer));
+    const uint64_t taken = ph_bus_sim_get_stats(sim).taken;
+    stranger.publish(stranger.context, "hand.w.1", writer.bytes, writer.size);
+    bus_writer_destroy(&writer);
+    bus_stage_run(&stage, 50);
+    assert_true(ph_bus_sim_get_stats(sim).taken > taken);
+    bus_stage_run(&stage, 20000);
+    assert_int_equal(ph_bus_sim_get_stats(sim).offered, 1);
+    bus_stage_teardown(&stage);
+}
+
 // Behind the last epoch there is none, also for a sim that is told by an old read that no record is there.
 static void the_last_epoch_of_all_is_a_lie(void** state)
 {
@@ -438,6 +569,67 @@ static void a_creation_without_memory_leaves_nothing_behind(void** state)
     end();
 }
 
+// ---- defs
+
+static ph_bus_sim_def def_of_a_new_sim(ph_error* error)
+{
+    static const int WANTED[] = {0};
+    ph_bus_sim_def def = ph_bus_sim_def_default();
+    def.on_error = ph_error_keep;
+    def.on_error_context = error;
+    def.transport = memory_bus_transport(stage.bus, stage.driver);
+    def.world = stage.sims[0].world;
+    def.world_name = "w";
+    def.name = "new";
+    def.wanted = WANTED;
+    def.wanted_count = 1;
+    return def;
+}
+
+static void regions_that_share_a_cell_are_refused_with_both_names(void** state)
+{
+    (void)state;
+    begin(&(bus_stage_def){.seed = 15});
+    ph_error error = {0};
+    ph_bus_sim_def def = def_of_a_new_sim(&error);
+    ph_region map[] = {{0, {-9, -9}, {-1, 9}}, {6, {3, 0}, {9, 9}}, {7, {0, -9}, {3, 4}}};
+    def.regions = map;
+    def.region_count = 3;
+    ph_bus_sim* sim;
+    assert_int_equal(ph_bus_sim_create(&def, &sim), PH_ERROR_ARGUMENT);
+    assert_null(sim);
+    assert_string_equal(error.field, "ph_bus_sim_def.regions");
+    assert_non_null(strstr(error.text, "cell (3, 0)"));
+    assert_non_null(strstr(error.text, "regions 6 and 7"));
+    map[2].to.x = 2; // side by side
+    assert_int_equal(ph_bus_sim_create(&def, &sim), PH_OK);
+    ph_bus_sim_destroy(sim);
+    map[2] = (ph_region){6, {0, -9}, {9, -1}}; // a region of two rectangles
+    assert_int_equal(ph_bus_sim_create(&def, &sim), PH_OK);
+    ph_bus_sim_destroy(sim);
+    end();
+}
+
+static void sims_that_divide_the_world_otherwise_are_told_of(void** state)
+{
+    (void)state;
+    begin(&(bus_stage_def){.seed = 16});
+    bus_stage_run(&stage, 10000);
+    for (int i = 0; i < STAGE_SIMS; ++i) {
+        assert_string_equal(stage.sims[i].error.text, "");
+    }
+    end();
+    begin(&(bus_stage_def){.seed = 16, .is_divided_otherwise = true});
+    bus_stage_run(&stage, 10000);
+    for (int region = 0; region < STAGE_REGIONS; ++region) {
+        const ph_error* error = &stage.sims[owner_of(region)].error;
+        assert_int_equal(error->result, PH_ERROR_ARGUMENT);
+        assert_string_equal(error->field, "ph_bus_sim_def.regions");
+        assert_non_null(strstr(error->text, "cell (0, "));
+    }
+    end();
+}
+
 // ---- the end
 
 static void a_sim_that_is_destroyed_hears_nothing_more(void** state)
@@ -466,8 +658,6 @@ static void a_sim_that_is_destroyed_hears_nothing_more(void** state)
     }
     bus_stage_teardown(&stage);
 }
-
-// ---- defs
 
 static void a_wrong_def_is_refused_with_a_sentence(void** state)
 {
@@ -503,6 +693,7 @@ int main(void)
         cmocka_unit_test(one_sim_owns_each_region_and_another_stands_by),
         cmocka_unit_test(a_standby_takes_over_after_suspect_ms),
         cmocka_unit_test(a_release_moves_all_regions_without_a_takeover_by_silence),
+        cmocka_unit_test(a_sim_that_is_released_before_it_owns_anything_takes_nothing),
         cmocka_unit_test(names_of_front_ends_that_there_are_not_take_no_memory),
         cmocka_unit_test(an_owner_that_is_cut_off_stops_before_a_patient_standby_begins),
         cmocka_unit_test(a_standby_that_the_owner_has_no_room_for_makes_it_prove_itself),
@@ -512,9 +703,13 @@ int main(void)
         cmocka_unit_test(hidden_entities_change_nothing_that_others_hear),
         cmocka_unit_test(messages_of_anybody_break_nothing),
         cmocka_unit_test(lies_about_ownership_take_nothing_away),
+        cmocka_unit_test(an_offer_of_the_last_owner_that_can_be_counted_is_refused),
+        cmocka_unit_test(an_entity_whose_owners_can_be_counted_no_further_stays),
         cmocka_unit_test(the_last_epoch_of_all_is_a_lie),
         cmocka_unit_test(regions_have_owners_again_when_there_is_memory_again),
         cmocka_unit_test(a_creation_without_memory_leaves_nothing_behind),
+        cmocka_unit_test(regions_that_share_a_cell_are_refused_with_both_names),
+        cmocka_unit_test(sims_that_divide_the_world_otherwise_are_told_of),
         cmocka_unit_test(a_sim_that_is_destroyed_hears_nothing_more),
         cmocka_unit_test(a_wrong_def_is_refused_with_a_sentence),
     };

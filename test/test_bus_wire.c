@@ -290,6 +290,8 @@ static const spoiling spoilings[] = {
     SPOIL(3, 8, "\xFF\xFF", FIELD),                        //
     SPOIL(3, 10, "\x01", FIELD),                           // the session of another
     SPOIL(3, 18, "\x00", FIELD),                           // count
+    SPOIL(3, 18, "\xFF\xFF\xFF\xFF", FIELD),               // no owner comes behind it
+    SPOIL(3, 18, "\xFE\xFF\xFF\xFF", ALLOWED),             //
     SPOIL(3, 22, "\x02", FIELD),                           // has a session
     SPOIL(3, 22, "\x00", PH_BUS_REFUSAL_SIZE),             // the session is left over
     SPOIL(3, 23, "\x00", FIELD),                           // no batch

@@ -11,10 +11,13 @@
 
 #include <pinhole/bus/nats.h>
 
+#include <arpa/inet.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { WAIT_MS = 20000 }; // until a test gives up: far more than it takes
 
@@ -567,6 +570,78 @@ static void without_a_server_opening_says_so_or_goes_on(void** state)
     nats_servers_end(&servers);
 }
 
+typedef struct brief_server {
+    int listener;
+    int64_t stays_us;
+} brief_server;
+
+// A server that says hello, lets one client in, and is gone.
+static void* serve_one_hello(void* argument)
+{
+    static const char hello[] = "INFO "
+                                "{\"server_id\":\"x\",\"version\":\"2.9.10\",\"proto\":1,"
+                                "\"headers\":true,\"max_payload\":1048576}\r\n";
+    const brief_server* server = argument;
+    const int client = accept(server->listener, NULL, NULL);
+    close(server->listener);
+    size_t size = 0;
+    char said[4096];
+    bool is_alive = send(client, hello, sizeof hello - 1, MSG_NOSIGNAL) > 0;
+    while (is_alive && size < sizeof said - 1) {
+        const ssize_t count = read(client, said + size, sizeof said - 1 - size);
+        size += count > 0 ? (size_t)count : 0;
+        said[size] = '\0';
+        is_alive = count > 0 && strstr(said, "PING\r\n") == NULL;
+    }
+    if (send(client, "PONG\r\n", 6, MSG_NOSIGNAL) < 0) {
+        size = 0; // then the client does not open, and says so
+    }
+    nanosleep(&(struct timespec){.tv_nsec = server->stays_us * 1000}, NULL);
+    close(client);
+    return NULL;
+}
+
+static int listen_anywhere(int* port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(listener, (const struct sockaddr*)&address, size), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr*)&address, &size), 0);
+    *port = ntohs(address.sin_port);
+    return listener;
+}
+
+// It is lost before, while or after opening comes back, as the threads run: libnats finds the first itself.
+static void a_connection_that_is_lost_while_it_opens_is_not_there(void** state)
+{
+    (void)state;
+    int open_count = 0;
+    for (int round = 0; round < 50; ++round) {
+        int port;
+        brief_server brief = {.listener = listen_anywhere(&port), .stays_us = round * 2};
+        pthread_t server;
+        assert_int_equal(pthread_create(&server, NULL, serve_one_hello, &brief), 0);
+        char url[64];
+        snprintf(url, sizeof url, "nats://127.0.0.1:%d", port);
+        end e;
+        ph_nats_def def = def_for(url, &e.told);
+        def.wait_ms = 1;
+        const bool is_open = ph_nats_open(&def, &e.nats) == PH_OK;
+        pthread_join(server, NULL);
+        if (is_open) {
+            ++open_count;
+            e.t = ph_nats_transport(e.nats);
+            await_connection(&e, false);
+            assert_int_equal(e.t.lost_count(e.t.context), 1);
+            close_end(&e);
+        }
+    }
+
+    assert_in_range(open_count, 1, 50);
+}
+
 // ---- refusals --------------------------------------------------------------------------------------
 
 static void only_the_right_credentials_are_let_in(void** state)
@@ -636,8 +711,8 @@ static void a_wrong_def_is_refused_with_the_field(void** state)
     (void)state;
     complaints told;
     const ph_nats_def good = def_for("nats://127.0.0.1:1", &told);
-    ph_nats_def cases[12];
-    for (int i = 0; i < 12; ++i) {
+    ph_nats_def cases[13];
+    for (int i = 0; i < 13; ++i) {
         cases[i] = good;
     }
     cases[0].servers = NULL;
@@ -653,10 +728,11 @@ static void a_wrong_def_is_refused_with_the_field(void** state)
     cases[9].credentials_path = "c";
     cases[10].ca_path = "/nowhere/ca.pem";
     cases[11].name = NULL;
-    static const char* const fields[] = {"servers",  "servers",       "bucket",  "bucket",
-                                         "replicas", "pending_bytes", "wait_ms", "password",
-                                         "key_path", "user",          "ca_path", "name"};
-    for (int i = 0; i < 12; ++i) {
+    cases[12].credentials_path = "/nowhere/game.creds";
+    static const char* const fields[] = {
+        "servers",  "servers",  "bucket", "bucket",  "replicas", "pending_bytes",   "wait_ms",
+        "password", "key_path", "user",   "ca_path", "name",     "credentials_path"};
+    for (int i = 0; i < 13; ++i) {
         ph_nats* nats;
         char field[64];
         snprintf(field, sizeof field, "ph_nats_def.%s ", fields[i]);
@@ -688,6 +764,7 @@ int main(void)
         cmocka_unit_test(a_frozen_server_is_left_for_another),
         cmocka_unit_test(publishing_into_a_frozen_server_ends_in_refusal),
         cmocka_unit_test(without_a_server_opening_says_so_or_goes_on),
+        cmocka_unit_test(a_connection_that_is_lost_while_it_opens_is_not_there),
         cmocka_unit_test(only_the_right_credentials_are_let_in),
         cmocka_unit_test(servers_of_other_machines_need_a_secret),
         cmocka_unit_test(a_wrong_def_is_refused_with_the_field),

@@ -575,6 +575,7 @@ static void draw_offer(bus_draw* draw, bus_offer* it)
     it->to_region = draw_region(draw);
     it->to_region = it->to_region != it->from_region ? it->to_region : it->to_region ^ 2;
     it->count = draw_u32(draw, 1);
+    it->count -= it->count == UINT32_MAX;
     draw_bytes(draw, &it->batch, &it->batch_size, 1, 100000);
     it->key = draw_u64(draw, 0);
     it->has_session = draw_bool(draw);

@@ -42,6 +42,11 @@ static const ph_region MAP[STAGE_REGIONS] = {
     {.number = 1, .from = {0, -8}, .to = {7, 7}},
 };
 
+static const ph_region OTHER_MAP[STAGE_REGIONS] = {
+    {.number = 0, .from = {-8, -8}, .to = {0, 7}},
+    {.number = 1, .from = {1, -8}, .to = {7, 7}},
+};
+
 #define SAY(stage, ...)                                                                            \
     do {                                                                                           \
         if ((stage)->wrong[0] == '\0') {                                                           \
@@ -357,7 +362,7 @@ void bus_stage_start(bus_stage* stage, int sim)
     def.world_name = "w";
     def.name = name;
     def.cell_mm = STAGE_CELL_MM;
-    def.regions = MAP;
+    def.regions = stage->def.is_divided_otherwise && sim >= 2 ? OTHER_MAP : MAP;
     def.region_count = STAGE_REGIONS;
     def.wanted = s->wanted;
     def.wanted_count = s->wanted_count;

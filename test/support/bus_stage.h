@@ -82,7 +82,8 @@ typedef struct bus_stage_def {
     int suspect_ms;         // 0: the default
     ph_allocator allocator; // of sims and fronts
     bool has_hidden;
-    bool is_lossy; // effects may come twice, and are known by their number
+    bool is_lossy;             // effects may come twice, and are known by their number
+    bool is_divided_otherwise; // for sims 2 and 3: their map has the border a cell further
 } bus_stage_def;
 
 struct bus_stage {

@@ -62,7 +62,9 @@ typedef struct ph_bus_sim_def {
     const char* name;
     /// Side of a cell in mm, the same on all machines. Default 250,000.
     int32_t cell_mm;
-    /// All regions of the world, the same on all machines; copied.
+    /// All regions of the world, the same on all machines; copied. A cell is in one of them at most; a region may
+    /// have several rectangles. A sim that hears by an offer that another one divides the world otherwise says so by
+    /// on_error, once.
     const ph_region* regions;
     int region_count;
     /// Numbers of those that this sim wants to own or to stand by for; copied.
@@ -96,7 +98,8 @@ PH_API ph_bus_sim_def ph_bus_sim_def_default(void);
 
 /// @return PH_OK, PH_ERROR_ARGUMENT (a field of the def), PH_ERROR_MEMORY; *sim is NULL unless PH_OK.
 PH_API ph_result ph_bus_sim_create(const ph_bus_sim_def* def, ph_bus_sim** sim);
-/// Ends its subscriptions and publishes nothing: release the regions first, or a standby notices by the silence. NULL is allowed.
+/// Ends its subscriptions and publishes nothing: release the regions first, or a standby notices by the silence. NULL
+/// is allowed.
 PH_API void ph_bus_sim_destroy(ph_bus_sim* sim);
 
 // ---- a tick, in this order
@@ -162,7 +165,7 @@ PH_API void ph_bus_sim_refuse(ph_bus_sim* sim, uint64_t client_id, const char* t
 
 /// Gives all regions to those that stand by, for an update: call it, go on ticking until
 /// ph_bus_sim_region_count() is 0 or as long as one likes to wait. Regions without a standby stay. From then on the
-/// sim wants none.
+/// sim wants none: one that it was about to take it leaves.
 PH_API void ph_bus_sim_release(ph_bus_sim* sim);
 
 /// How many regions it owns now.

@@ -27,7 +27,7 @@ extern "C" {
 
 /// A rectangle of cells, its ends included.
 typedef struct ph_region {
-    int number;
+    int number; ///< 0..PH_REGION_MAX; several rectangles of one number are one region
     ph_cell from;
     ph_cell to;
 } ph_region;
