@@ -41,7 +41,7 @@ typedef struct ph_host_session {
     int32_t section_max; // of its messages
 
     ph_rate rate; // what its link carries, up to the budget
-    uint64_t to_end_of_lines[7];
+    uint64_t to_end_of_lines[5];
 } ph_host_session;
 
 // {0} may be destroyed.

@@ -231,6 +231,7 @@ static void lower(ph_rate* rate, uint64_t now_us, ph_rate_state state, double wa
     rate->state = state;
     rate->rate = greater(rate->least, lesser(wanted, rate->rate));
     rate->lowered_us = now_us;
+    rate->lowered_rtt_ms = INFINITY;
     rate->deaf_us = now_us + (uint64_t)(rate->rtt_ms * 1e3) + SETTLE_US;
     rate->growing_count = 0;
 }
@@ -252,6 +253,7 @@ static void drain(ph_rate* rate, uint64_t now_us, const epoch* seen)
     const double share = lesser(DRAIN_MOST, greater(DRAIN_LEAST, 1.0 - queue_ms / DRAIN_MS));
     const double most = greater(capacity(rate, seen), DRAIN_LEAST * rate->rate);
     rate->ceiling = most;
+    rate->queue_bps = seen->sent_bps;
     lower(rate, now_us, PH_RATE_DRAINING, share * most);
 }
 
@@ -315,8 +317,20 @@ static void end_rising(ph_rate* rate, uint64_t now_us, const epoch* seen, bool h
     }
 }
 
-// The queue is gone; or it goes; or it stays, whatever is sent: then the way has become longer. Without a
-// round trip it is unknown.
+// Whether the queue stays although less is sent than when it showed. Many a client does not use its rate: to lower that
+// is not yet to send less.
+static bool is_stubborn(ph_rate* rate, const epoch* seen, bool is_falling)
+{
+    if (is_falling) {
+        rate->stubborn_count = 0;
+    } else if (seen->sent_bps <= DRAIN_MOST * rate->queue_bps || rate->rate <= rate->least) {
+        ++rate->stubborn_count;
+    }
+    return rate->stubborn_count >= STUBBORN_EPOCHS;
+}
+
+// The queue is gone; or it goes; or it stays, whatever is sent: then the way has become longer, to the shortest since.
+// More than that is a queue, which others fill, too. Without a round trip it is unknown.
 static void end_draining(ph_rate* rate, uint64_t now_us, const epoch* seen)
 {
     if (seen->rtt_ms == 0.0) {
@@ -329,16 +343,16 @@ static void end_draining(ph_rate* rate, uint64_t now_us, const epoch* seen)
         forget_losses(rate);
         return;
     }
+    rate->lowered_rtt_ms = lesser(rate->lowered_rtt_ms, seen->rtt_ms);
     const bool is_falling = rate->rtt_ms - seen->rtt_ms > FALLING * seen->seconds * 1e3;
-    rate->stubborn_count = is_falling ? 0 : rate->stubborn_count + 1;
-    if (rate->stubborn_count < STUBBORN_EPOCHS) {
+    if (!is_stubborn(rate, seen, is_falling)) {
         if (!is_falling) {
             rate->rate = greater(rate->least, DRAIN_MOST * rate->rate);
         }
         return;
     }
     rate->stubborn_count = 0;
-    rate->base_rtt_ms[0] = seen->rtt_ms;
+    rate->base_rtt_ms[0] = rate->lowered_rtt_ms;
     rate->base_rtt_ms[1] = 0.0;
     rate->base_us = now_us;
     rate->state = PH_RATE_RISING;
@@ -411,6 +425,7 @@ static void check_silence(ph_rate* rate, uint64_t now_us)
         rate->is_silenced = true;
         rate->stalled_rate = rate->rate;
         rate->stalled_ceiling = rate->ceiling;
+        rate->queue_bps = rate->rate;
     }
     if (rate->was_used) {
         rate->ceiling = is_first ? rate->rate : rate->ceiling;

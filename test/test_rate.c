@@ -254,6 +254,54 @@ static void a_steady_beat_lets_no_sender_starve(void** state)
     }
 }
 
+// Each wants another part of its rate, and more from second to second.
+static void begin_unequal(uint64_t seed, int queue_ms)
+{
+    enum { COUNT = 8, BUDGET = 26000 };
+    begin(seed, 5, 0.0);
+    stage.tells_all = true;
+    stage.network.delay_us = 500;
+    stage.network.jitter_us = 500;
+    narrow(90000, queue_ms);
+    rate_stage_setup(&stage, COUNT, BUDGET);
+    test_rng rng = {.state = seed};
+    double wants_bps[COUNT];
+    for (int i = 0; i < COUNT; ++i) {
+        wants_bps[i] = BUDGET / 2.0 + (double)test_rng_below(&rng, BUDGET / 2);
+    }
+    for (int second = 0; second < 6; ++second) {
+        for (int i = 0; i < COUNT; ++i) {
+            stage.clients[i].wants_bps = wants_bps[i] * (second < 3 ? 0.4 : 0.2 * second);
+        }
+        rate_stage_run(&stage, 1.0);
+    }
+}
+
+// To lower a rate that is not used empties no queue, and some lower theirs while others raise it. Who takes the queue
+// that stays for a longer way fills it for good, and takes what it drops for a bad link.
+static void a_queue_that_all_fill_is_no_longer_way(void** state)
+{
+    (void)state;
+    static const int QUEUES_MS[] = {300, 700, 1500};
+    enum { RUNS = 64 };
+    for (size_t i = 0; i < sizeof QUEUES_MS / sizeof QUEUES_MS[0]; ++i) {
+        char what[64];
+        double queue_ms = 0.0;
+        for (uint64_t seed = 400; seed < 400 + RUNS; ++seed) {
+            begin_unequal(seed, QUEUES_MS[i]);
+            snprintf(what, sizeof what, "8 unequal clients, queue of %d ms, first 6 s",
+                     QUEUES_MS[i]);
+            run(what, 6.0);
+            queue_ms += run("the next 10 s", 10.0).queue_ms / RUNS;
+            const rate_figures then = run("the next 40 s", 40.0);
+            assert_true(then.loss < 0.01);
+            assert_true(then.queue_ms < 150.0);
+            rate_stage_teardown(&stage);
+        }
+        assert_true(queue_ms < 200.0);
+    }
+}
+
 // The one that comes last finds the line taken, by senders that have found out what it carries.
 static void a_latecomer_gets_its_share(void** state)
 {
@@ -543,6 +591,7 @@ int main(void)
         cmocka_unit_test(when_the_bottleneck_goes_the_rate_comes_back),
         cmocka_unit_test(clients_behind_one_bottleneck_share_it),
         cmocka_unit_test(a_steady_beat_lets_no_sender_starve),
+        cmocka_unit_test(a_queue_that_all_fill_is_no_longer_way),
         cmocka_unit_test(a_latecomer_gets_its_share),
         cmocka_unit_test(silence_lowers_to_the_least_and_no_further),
         cmocka_unit_test(datagrams_without_packets_are_no_silence),
