@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Help is at most so wide; the second line of an option begins where its summary does.
-enum { HELP_COLUMNS = 100, HELP_INDENT = 19 };
+// Help is at most so wide; summaries begin in one column, also that of a name which takes a line of its own.
+enum { HELP_COLUMNS = 100, HELP_NAME = 20, HELP_INDENT = HELP_NAME + 3 };
+#define UNBREAKABLE '\x1f' // a blank at which no line ends
 
 // The row for "--name" or "--name=value"; *value is what stands behind the sign, or NULL.
 static const app_option* find(const app_option* table, const char* argument, const char** value)
@@ -67,6 +68,13 @@ static app_parse complain_unknown(const app_option* table, const char* command,
     return APP_PARSE_WRONG;
 }
 
+// The default need not be a legal value: of what must be given it is 0.
+static double example_number(const app_option* row)
+{
+    const double usual = row->number != NULL ? *row->number : *row->decimal;
+    return usual >= row->lo && usual <= row->hi ? usual : row->lo;
+}
+
 static app_parse set_number(const app_option* row, const char* command, const char* value)
 {
     char* end = NULL;
@@ -75,7 +83,7 @@ static app_parse set_number(const app_option* row, const char* command, const ch
     const bool is_number = value != NULL && end != value && *end == '\0' && errno == 0;
     if (!is_number || number < row->lo || number > row->hi) {
         fprintf(stderr, "%s: %s takes a whole number from %d to %d, as in '%s %d'.\n", command,
-                row->name, row->lo, row->hi, row->name, *row->number);
+                row->name, row->lo, row->hi, row->name, (int)example_number(row));
         return APP_PARSE_WRONG;
     }
     *row->number = (int)number;
@@ -89,7 +97,7 @@ static app_parse set_decimal(const app_option* row, const char* command, const c
     const bool is_number = value != NULL && end != value && *end == '\0' && isfinite(number);
     if (!is_number || number < row->lo || number > row->hi) {
         fprintf(stderr, "%s: %s takes a number from %d to %d, as in '%s %g'.\n", command, row->name,
-                row->lo, row->hi, row->name, *row->decimal);
+                row->lo, row->hi, row->name, example_number(row));
         return APP_PARSE_WRONG;
     }
     *row->decimal = number;
@@ -220,20 +228,33 @@ static const char* placeholder(const app_option* row)
     return row->value != NULL ? row->value : "N";
 }
 
-// What follows the summary: range, choices, default.
+static void describe_range(const app_option* row, char* text, size_t capacity)
+{
+    const double usual = row->number != NULL ? *row->number : *row->decimal;
+    const int length = snprintf(text, capacity, " (%d..%d", row->lo, row->hi);
+    char* rest = text + length;
+    if (usual >= row->lo && usual <= row->hi) {
+        snprintf(rest, capacity - (size_t)length, ", default %.9g)", usual);
+    } else {
+        snprintf(rest, capacity - (size_t)length, ")");
+    }
+}
+
+// What follows the summary: range, choices, default. It stands on one line.
 static void describe_values(const app_option* row, char* text, size_t capacity)
 {
     text[0] = '\0';
-    if (row->number != NULL) {
-        snprintf(text, capacity, " (%d..%d, default %d)", row->lo, row->hi, *row->number);
-    } else if (row->decimal != NULL) {
-        snprintf(text, capacity, " (%d..%d, default %g)", row->lo, row->hi, *row->decimal);
+    if (row->number != NULL || row->decimal != NULL) {
+        describe_range(row, text, capacity);
     } else if (row->bare != NULL) {
         snprintf(text, capacity, " (%s, alone %s)", row->choices, row->bare);
     } else if (row->choices != NULL && *row->text == NULL) {
         snprintf(text, capacity, " (%s)", row->choices);
     } else if (row->choices != NULL) {
         snprintf(text, capacity, " (%s, default %s)", row->choices, *row->text);
+    }
+    for (char* c = text; *c != '\0'; ++c) {
+        *c = *c == ' ' && c != text ? UNBREAKABLE : *c;
     }
 }
 
@@ -255,6 +276,14 @@ static size_t line_length(const char* text, size_t width)
     return length;
 }
 
+static void print_line(const char* text, size_t length)
+{
+    for (size_t i = 0; i < length; ++i) {
+        putchar(text[i] == UNBREAKABLE ? ' ' : text[i]);
+    }
+    putchar('\n');
+}
+
 static void print_row(const app_option* row)
 {
     char left[40];
@@ -265,14 +294,19 @@ static void print_row(const app_option* row)
     char text[512];
     snprintf(text, sizeof text, "%s%s", row->summary, values);
 
-    const int indent = printf("  %-16s ", left);
+    printf("  %-*s", HELP_NAME, left);
+    if (strlen(left) > HELP_NAME) {
+        printf("\n%*s", HELP_INDENT - 1, "");
+    }
+    putchar(' ');
     const char* rest = text;
-    size_t length = line_length(rest, (size_t)(HELP_COLUMNS - indent));
-    printf("%.*s\n", (int)length, rest);
+    size_t length = line_length(rest, HELP_COLUMNS - HELP_INDENT);
+    print_line(rest, length);
     for (rest += length; *rest != '\0'; rest += length) {
         ++rest; // the space
-        length = line_length(rest, (size_t)(HELP_COLUMNS - HELP_INDENT));
-        printf("%*s%.*s\n", HELP_INDENT, "", (int)length, rest);
+        printf("%*s", HELP_INDENT, "");
+        length = line_length(rest, HELP_COLUMNS - HELP_INDENT);
+        print_line(rest, length);
     }
 }
 
@@ -283,7 +317,7 @@ void app_options_print(const app_option* table)
             print_row(row);
         }
     }
-    printf("  %-16s %s\n", "--help", "this text");
+    printf("  %-*s %s\n", HELP_NAME, "--help", "this text");
 }
 
 // ---- what went wrong

@@ -47,6 +47,7 @@ VISION_RATIOS = [
 ]
 
 HELP_COLUMNS = 100
+OPTION = re.compile(r"  --[a-z-]+( \S+)?")
 
 complaints = []
 
@@ -76,6 +77,11 @@ def check_help():
         expect("example: pinhole " in output, f"`{name}` gives no example")
         for line in output.splitlines():
             expect(len(line) <= HELP_COLUMNS, f"`{name}` prints a line of {len(line)} columns: {line!r}")
+            # The summary of an option begins in one column, and what values it takes stands on one line.
+            if line.startswith("  --"):
+                expect(OPTION.fullmatch(line[:22].rstrip() if len(line) > 23 and line[22] == " " != line[23] else line),
+                       f"`{name}` begins the summary of an option in another column: {line!r}")
+            expect(line.count(", default ") <= line.count(")"), f"`{name}` breaks a line within a range: {line!r}")
     expect("bits" in run("bench")[1], "`pinhole bench` does not list the bench bits")
     status, output, errors = run()
     expect(status == 2 and not output and "commands:" in errors and "example: pinhole sim scene:town" in errors,
@@ -105,6 +111,7 @@ def check_mistakes():
         (("sim", "scene:town", "--profile=eyes"), "takes classic|pinhole|snapshot"),
         (("sim", "scene:town", "--profile", "pin"), "takes classic|pinhole|snapshot"),
         (("sim", "scene:town", "--profile", "classic|pinhole"), "takes classic|pinhole|snapshot"),
+        (("plan", "--viewers", "0"), "as in '--viewers 1'"),
         (("convert", "a.csv"), "say what to read and what to write"),
         (("judge", "a.csv"), "say what is true and what was shown"),
         (("serve",), "say what to host"),
