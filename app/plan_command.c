@@ -291,7 +291,8 @@ static void fill_limits(const plan_request* r, const plan_figures* f, const plan
 {
     const double tick_ms = 1000.0 / r->hz;
     const limit all[LIMITS] = {
-        {"cores of a front-end", a->front_cores / r->cores, "more front-ends: --front-viewers"},
+        {"cores of a front-end", a->front_cores / r->cores,
+         "more front-ends, by fewer players for each: --front-viewers"},
         {"network of a front-end",
          (a->front_out_mbps + a->front_in_mbps) / (1000.0 * r->network_gbps),
          "more front-ends, or less for each player: --kbps"},
@@ -321,34 +322,75 @@ static int first_limit(const limit limits[LIMITS])
 
 // ---- output
 
+enum { WHOLE_SIZE = 32 };
+
+// "1,234,567": figures here go from one machine to a million players.
+static const char* whole(double value, char text[WHOLE_SIZE])
+{
+    char plain[WHOLE_SIZE];
+    const int digits = snprintf(plain, sizeof plain, "%.0f", fmin(value, 1e18));
+    int length = 0;
+    for (int i = 0; i < digits; ++i) {
+        if (i > 0 && (digits - i) % 3 == 0) {
+            text[length++] = ',';
+        }
+        text[length++] = plain[i];
+    }
+    text[length] = '\0';
+    return text;
+}
+
+static void print_fronts(const plan_request* r, const plan_figures* f, const plan_answer* a)
+{
+    char n[3][WHOLE_SIZE];
+    // Of two the second one covers for the first, which could have all players.
+    const char* share = a->front_viewers >= r->viewers ? "each for all" : "each for";
+    printf("front-ends   %8d   %s %s players: %.1f of %d cores, %.1f GiB,\n"
+           "                        out %s Mbit/s to players, in %s Mbit/s from sims\n",
+           a->fronts, share, whole(a->front_viewers, n[0]), a->front_cores, r->cores, a->front_gib,
+           whole(a->front_out_mbps, n[1]), whole(a->front_in_mbps, n[2]));
+    printf("                        cores: players x %.3g us x %.3g ticks/s,\n"
+           "                        + players x %.3g us x %.3g datagrams/s,\n"
+           "                        + %.0f ns x %s records/s\n",
+           f->us_per_viewer_tick[strcmp(r->profile, "pinhole") == 0], r->hz, f->net_us_per_datagram,
+           r->sends_hz, f->front_ns, whole(a->front_records_per_s, n[0]));
+    printf("                        its world, by place: %s of %s entities\n",
+           whole(a->front_entities, n[1]), whole(r->entities, n[2]));
+}
+
+static void print_sims(const plan_request* r, const plan_figures* f, const plan_answer* a)
+{
+    char n[WHOLE_SIZE];
+    printf("sims         %8d   of half a core each, and %d more that stand by:\n"
+           "                        %.1f cores in all, out %s Mbit/s\n",
+           a->sims, a->sims * r->standbys, a->sim_cores, whole(a->sim_out_mbps, n));
+    printf("                        cores: %s records/s x (%.0f ns, and %.3g us of your game)\n",
+           whole(a->records_per_s, n), f->sim_ns, r->game_us);
+}
+
 static void print_parts(const plan_request* r, const plan_figures* f, const plan_answer* a)
 {
-    printf(
-        "front-ends   %8d   of %.0f players: each %.1f of %d cores, %.1f GiB, out %.0f Mbit/s, in "
-        "%.1f Mbit/s\n",
-        a->fronts, a->front_viewers, a->front_cores, r->cores, a->front_gib, a->front_out_mbps,
-        a->front_in_mbps);
-    printf("                        cores: players x %.3g us a tick + %.3g datagrams/s x %.3g us + "
-           "%.0f records/s x %.0f ns\n",
-           f->us_per_viewer_tick[strcmp(r->profile, "pinhole") == 0], r->sends_hz,
-           f->net_us_per_datagram, a->front_records_per_s, f->front_ns);
-    printf(
-        "                        its world: %.0f of %d entities, by place; at random it would be "
-        "all of them\n",
-        a->front_entities, r->entities);
-    printf("sims         %8d   of half a core each, and %d more that stand by: %.1f cores in all, "
-           "out %.0f Mbit/s\n",
-           a->sims, a->sims * r->standbys, a->sim_cores, a->sim_out_mbps);
-    printf(
-        "                        %.3g M records/s x %.0f ns, and your game: %.3g us for an entity "
-        "and tick\n",
-        a->records_per_s / 1e6, f->sim_ns, r->game_us);
-    printf("nats-servers %8d   %.1f cores and %.1f Gbit/s in all: %.3g M deliveries/s x %.0f ns\n",
-           a->nats_nodes, a->nats_cores, a->nats_mbps / 1000.0, a->deliveries_per_s / 1e6,
-           f->server_ns);
-    printf("directors           2   either will do\n");
-    printf("machines     %8d   of %d cores, half full, so that others can die\n", a->machines,
-           r->cores);
+    char n[2][WHOLE_SIZE];
+    print_fronts(r, f, a);
+    print_sims(r, f, a);
+    printf("nats-servers %8d   %.2g cores and %s Mbit/s in all: %s deliveries/s x %.0f ns\n",
+           a->nats_nodes, a->nats_cores, whole(a->nats_mbps, n[0]),
+           whole(a->deliveries_per_s, n[1]), f->server_ns);
+    printf("directors           2   beside the others; either will do\n");
+    printf("machines     %8d   of %d cores, half full, so that others can die:\n"
+           "                        %d for front-ends, %d for sims, %d for nats-servers\n",
+           a->machines, r->cores, a->fronts, a->machines - a->fronts - a->nats_nodes,
+           a->nats_nodes);
+}
+
+static void print_hot_spot(const plan_request* r, const plan_answer* a)
+{
+    char n[3][WHOLE_SIZE];
+    printf("hot spot     %8s   players in 1 km2, %s in a cell of 250 m. Of a tick of %.3g ms\n"
+           "                        a front-end needs %.1f ms for what comes from sims,\n"
+           "                        and the sim there %.1f ms; up to %s players fit\n",
+           whole(r->hot_spot, n[0]), whole(a->hot_cell, n[1]), 1000.0 / r->hz, a->hot_front_ms,
+           a->hot_sim_ms, whole(a->hot_most, n[2]));
 }
 
 static void print_answer(const plan_request* r, const plan_figures* f, const plan_answer* a)
@@ -356,23 +398,22 @@ static void print_answer(const plan_request* r, const plan_figures* f, const pla
     limit limits[LIMITS];
     fill_limits(r, f, a, limits);
     const int first = first_limit(limits);
-    printf("%d players, %d entities at %.3g Hz, %.3g per km2, %.3g kbit/s, profile %s\n",
-           r->viewers, r->entities, r->hz, r->density, r->kbps, r->profile);
+    char n[3][WHOLE_SIZE];
+    printf("%s players, %s entities (%s per km2), %.3g ticks/s, %.4g kbit/s, profile %s\n",
+           whole(r->viewers, n[0]), whole(r->entities, n[1]), whole(r->density, n[2]), r->hz,
+           r->kbps, r->profile);
     printf("figures: %s\n\n", f->machine);
     print_parts(r, f, a);
     if (r->hot_spot > 0) {
-        printf(
-            "hot spot     %8d   players in 1 km2: %.0f in a cell of 250 m; of a tick of %.0f ms a "
-            "front-end\n                        needs %.1f ms for what comes from sims, its sim "
-            "%.1f ms; up to %.0f players fit\n",
-            r->hot_spot, a->hot_cell, 1000.0 / r->hz, a->hot_front_ms, a->hot_sim_ms, a->hot_most);
+        print_hot_spot(r, a);
     }
     printf("\nwhat is used, and what gives way first:\n");
-    for (int i = 0; i < LIMITS; ++i) {
+    // Without a hot spot the last two say nothing.
+    for (int i = 0; i < (r->hot_spot > 0 ? LIMITS : LIMITS - 2); ++i) {
         printf("  %5.1f %%  %s%s\n", 100.0 * limits[i].used, limits[i].what,
                i == first ? "   <- first" : "");
     }
-    printf("%s: %s.\n", limits[first].used > 1.0 ? "It does not fit" : "Then",
+    printf("%s: %s.\n", limits[first].used > 1.0 ? "It does not fit" : "What helps then",
            limits[first].remedy);
 }
 

@@ -338,6 +338,8 @@ def check_plan():
     expect(answers[0]["machines"] < answers[1]["machines"] and answers[1]["fronts"] >= 50, f"plan: {answers}")
     hot = run("plan", "--viewers", "1000000", "--hot-spot", "100000")
     expect(hot[0] == 0 and "It does not fit" in hot[1], f"plan: {hot}")
+    expect("e+0" not in hot[1] and "1,000,000 players" in hot[1] and max(map(len, hot[1].splitlines())) <= 100,
+           f"plan: figures or lines that are hard to read: {hot[1]}")
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         file.write('{"bench": "bus", "fronts": 4, "sim_ns": 880, "front_ns": 200, "server_ns": 400, "record_bytes": 30}')
         file.flush()
