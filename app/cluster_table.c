@@ -84,11 +84,12 @@ static void print_players(const cluster_stage* stage, char* row)
 static void print_messages(const cluster_stage* stage, char* row)
 {
     const char* bots = cluster_stage_bots(stage);
-    snprintf(row, ROW_MAX,
-             "messages: %.0f sent, %.0f back, %.0f wrong; inputs gone back: %.0f; false alarms: %.0f",
-             cluster_report_number(bots, "sent"), cluster_report_number(bots, "returned"),
-             cluster_report_number(bots, "wrong"), cluster_report_number(bots, "backward"),
-             cluster_report_number(bots, "alarms"));
+    snprintf(
+        row, ROW_MAX,
+        "messages: %.0f sent, %.0f back, %.0f wrong; inputs gone back: %.0f; false alarms: %.0f",
+        cluster_report_number(bots, "sent"), cluster_report_number(bots, "returned"),
+        cluster_report_number(bots, "wrong"), cluster_report_number(bots, "backward"),
+        cluster_report_number(bots, "alarms"));
 }
 
 // ---- drawing
