@@ -184,6 +184,7 @@ class Page {
     #tellEntity() {
         const aside = $("entity");
         aside.hidden = this.selected === null;
+        document.body.classList.toggle("has-entity", !aside.hidden);
         if (this.selected === null) {
             return;
         }

@@ -135,14 +135,20 @@ export class ClusterMap {
         });
     }
 
+    // Corners around it: a ring would look like that of a front-end.
     #drawChosen({selected, theme}) {
+        const {context} = this;
         const mark = this.marks.find(({entity}) => entity.key === selected);
         if (mark !== undefined) {
-            this.context.beginPath();
-            this.context.arc(mark.px, mark.py, 13, 0, TURN);
-            this.context.strokeStyle = theme.select;
-            this.context.lineWidth = 2;
-            this.context.stroke();
+            context.beginPath();
+            for (const [x, y] of [[-1, -1], [1, -1], [1, 1], [-1, 1]]) {
+                context.moveTo(mark.px + 13 * x, mark.py + 6 * y);
+                context.lineTo(mark.px + 13 * x, mark.py + 13 * y);
+                context.lineTo(mark.px + 6 * x, mark.py + 13 * y);
+            }
+            context.strokeStyle = theme.select;
+            context.lineWidth = 2;
+            context.stroke();
         }
     }
 
