@@ -274,7 +274,7 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
 {
     ph_sim_def* def = &o->def;
     const app_option all[ROW_COUNT] = {
-        text_row("SOURCE", "a recording (CSV, plain or gzip) or scene:NAME", &o->source, "FILE"),
+        text_row("SOURCE", "a recording (docs/measuring.md) or scene:NAME", &o->source, "FILE"),
         decimal_row("--rate", "ticks per second, as 23.976; 0: as the source says", &o->rate_hz, 0,
                     PH_SIM_RATE_MAX),
         decimal_row("--seconds", "length; 0: all of a recording, 60 of a scene", &o->seconds, 0,

@@ -83,7 +83,7 @@ static bool read_options(int argc, char** argv, tune_options* o, int* status)
     *o = (tune_options){.viewers = 8, .seed = 1, .properties = "all"};
     const app_option table[] = {
         {.name = "RECORDING",
-         .summary = "a recording (CSV, plain or gzip) or scene:NAME",
+         .summary = "a recording (docs/measuring.md) or scene:NAME",
          .text = &o->sources[0]},
         {.name = "MORE", .summary = "up to seven more of the same game", .text = &o->sources[1]},
         {.name = "MORE", .summary = "", .text = &o->sources[2]},
@@ -129,6 +129,7 @@ static bool read_options(int argc, char** argv, tune_options* o, int* status)
         {.name = "--properties",
          .summary = "pose: position and heading only",
          .text = &o->properties,
+         .value = "WORD",
          .choices = "all|pose"},
         {.name = "--viewers",
          .summary = "of each recording",
