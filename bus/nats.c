@@ -265,7 +265,8 @@ static void check_network(ph_check* check, const ph_nats_def* def, const server_
                       is_of_this_machine(url) || has_tls(def, list) || has_credentials(def, url),
                       "ph_nats_def.servers", at != NULL ? at + 1 : url,
                       "of this machine, or come with TLS (ca_path) or credentials (user, token, "
-                      "credentials_path), or is_open_network must be true");
+                      "credentials_path), or is_open_network must be true (options --bus-ca, "
+                      "--bus-user, --bus-open-network)");
     }
 }
 
@@ -451,13 +452,16 @@ static ph_result wait_for_server(ph_nats* nats, const ph_nats_def* def, natsOpti
                                 status == NATS_SECURE_CONNECTION_REQUIRED ||
                                 status == NATS_SECURE_CONNECTION_WANTED;
         if (is_refused || ph_nats_now_ms() >= end_ms) {
-            const char* reason = nats_GetLastError(NULL);
-            return ph_fail(&call, PH_ERROR_SYSTEM, NULL, "%s by %.100s: %s%s%.60s",
+            // Where none is there, libnats says nothing more.
+            const bool is_absent = status == NATS_NO_SERVER;
+            const char* reason = is_absent ? NULL : nats_GetLastError(NULL);
+            return ph_fail(&call, PH_ERROR_SYSTEM, NULL, "%s by %.100s: %s%s%.60s%s",
                            is_refused ? "the connection is refused" : "no server answers",
                            // A URL may hold a password.
                            strchr(def->servers, '@') != NULL ? "ph_nats_def.servers" : def->servers,
                            natsStatus_GetText(status), reason != NULL ? ": " : "",
-                           reason != NULL ? reason : "");
+                           reason != NULL ? reason : "",
+                           is_absent ? "; 'nats-server -js' starts one" : "");
         }
         nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000L}, NULL);
     }

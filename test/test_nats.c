@@ -552,6 +552,7 @@ static void without_a_server_opening_says_so_or_goes_on(void** state)
     assert_int_equal(ph_nats_open(&def, &e.nats), PH_ERROR_SYSTEM);
     assert_null(e.nats);
     assert_non_null(strstr(e.told.last.text, "no server answers"));
+    assert_non_null(strstr(e.told.last.text, "'nats-server -js' starts one"));
     assert_non_null(strstr(e.told.last.text, nats_servers_urls(&servers)));
 
     def.wait_ms = 0;
