@@ -225,7 +225,9 @@ bool ph_column_bindings_make(const ph_schema* schema, const ph_recording* record
 {
     *bindings = (ph_column_bindings){0};
     if (ph_schema_class_count(schema) != 1) {
-        return ph_fault_set(fault, 0, 0, "the schema has %d classes; a recording knows only one",
+        return ph_fault_set(fault, 0, 0,
+                            "the schema has %d classes; a recording knows only one: leave the "
+                            "schema out, or put the properties of all into one class",
                             ph_schema_class_count(schema));
     }
     const ph_class_def* only = ph_schema_class(schema, 0);

@@ -197,7 +197,8 @@ static void several_classes_are_refused(void** state)
 {
     (void)state;
     assert_refused("class d\np: position\n",
-                   "0:0: the schema has 2 classes; a recording knows only one");
+                   "0:0: the schema has 2 classes; a recording knows only one: leave the schema "
+                   "out, or put the properties of all into one class");
 }
 
 int main(void)
