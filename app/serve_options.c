@@ -296,8 +296,8 @@ static bool check_bus(serve_options* options)
         return false;
     }
     if (options->key_path == NULL) {
-        return complain("--bus stands beside --key: the director makes tokens with the same, as in "
-                        "'--key server.key'.");
+        return complain("--bus stands beside --key, which is the director's, too, as in '--key "
+                        "server.key'; 'pinhole token --make-key server.key' makes one.");
     }
     if (options->has_truth || options->spare_text != NULL || strcmp(options->source, "load") == 0) {
         return complain(
