@@ -443,6 +443,8 @@ static void a_flipped_bit_takes_no_more_than_up_to_the_next_key_part(void** stat
         assert_int_equal(damage.damaged_places, 1);
         assert_true(damage.first_offset <= i && damage.skipped_bytes > 0);
         assert_true(count >= 25);
+        // However far from another key part: those that are lost are counted.
+        assert_int_equal(damage.missing_ticks, 35 - count);
         least = count < least ? count : least;
     }
     assert_int_equal(least, 25); // in a key part: all until the next one
