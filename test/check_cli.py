@@ -208,6 +208,10 @@ def check_convert():
             expect(status == 0 and not errors, f"`pinhole convert` to {path}: exit {status}, {errors!r}")
         with gzip.open(packed) as file:
             expect(file.read() == pathlib.Path(back).read_bytes(), "`pinhole convert` packs another text than it writes plainly")
+        before = pathlib.Path(there).read_bytes()
+        status, _, errors = run("convert", there, there)
+        expect(status == 2 and "Say another file" in errors and pathlib.Path(there).read_bytes() == before,
+               f"`pinhole convert` of a file into itself: exit {status}, {errors!r}")
         rateless = pathlib.Path(folder) / "rateless.csv"
         rateless.write_text("tick,entity,x_mm,y_mm,z_mm,heading_deg\n0,1,1,1,1,1\n")
         status, _, errors = run("convert", str(rateless), there)

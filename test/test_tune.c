@@ -99,7 +99,7 @@ static void columns_cost_what_codings_say(void** state)
     const ph_tune_column* idle = &columns[3];
     assert_true(idle->changes == 0 && idle->low == idle->high && idle->samples == 4);
     // Others of the kind may have greater values.
-    ph_schema* schema = ph_tune_columns_schema(derived, columns, &fault);
+    ph_schema* schema = ph_tune_columns_schema(derived, columns, derived, &fault);
     assert_non_null(schema);
     const ph_property_def* made = &ph_schema_class(schema, 0)->properties[2];
     assert_true(made->lo == 0.0 && made->hi >= 300.0);
