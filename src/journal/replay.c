@@ -5,8 +5,8 @@
 // there is none the next mark is looked for. A part of ticks counts when its checksums are right and it is a
 // key part, or follows the one before. Some 200 ns for each value that changes.
 
+#include "journal/journal_coding.h"
 #include "journal/journal_part.h"
-#include "journal/journal_state.h"
 
 #include "base/allocator.h"
 #include "base/check.h"
@@ -234,7 +234,7 @@ static bool next_part(ph_replay* replay)
 
 static uint64_t read_small(ph_replay* replay, ph_journal_small what)
 {
-    return ph_journal_state_small(&replay->state, &replay->coder, what, 0);
+    return ph_journal_code_small(&replay->state, &replay->coder, what, 0);
 }
 
 // A place that has an entity. @return -1 where there is none such.
@@ -278,7 +278,7 @@ static bool read_shown(ph_replay* replay)
         if (place < 0) {
             return false;
         }
-        ph_journal_state_sight(&replay->state, &replay->coder, &replay->state.entities[place]);
+        ph_journal_code_sight(&replay->state, &replay->coder, &replay->state.entities[place]);
     }
     return true;
 }
@@ -307,8 +307,8 @@ static bool read_newcomer(ph_replay* replay)
     ph_journal_entity* entity = &state->entities[place];
     entity->is_new = (news & 1) != 0;
     entity->move = (news & 2) != 0 ? PH_JOURNAL_JUMPED : PH_JOURNAL_STAYED;
-    ph_journal_state_sight(state, &replay->coder, entity);
-    return ph_journal_state_code_newcomer(state, &replay->coder, place);
+    ph_journal_code_sight(state, &replay->coder, entity);
+    return ph_journal_code_newcomer(state, &replay->coder, place);
 }
 
 static bool read_newcomers(ph_replay* replay)
@@ -333,7 +333,7 @@ static bool read_changes(ph_replay* replay)
         }
         entity->is_new = false;
         entity->changed = 0;
-        if (!ph_journal_state_code_change(state, &replay->coder, place, &replay->scratch)) {
+        if (!ph_journal_code_change(state, &replay->coder, place, &replay->scratch)) {
             return false;
         }
     }
