@@ -248,6 +248,7 @@ def check_judge():
         for rows_made, hint in ((rows[1:], ":1: the first line must be"), (rows[:5] + [rows[4]], ":6: this entity has a row"),
                                 (rows[:3] + ["0.000,1,99999,1,1,1,"], ":4:9: entity: expected an entity of the truth"),
                                 (rows[:3] + ["7.000,1,2,1,1,1,"], ":4:1: time_ms: expected the time of a tick"),
+                                (rows[:1] + rows[:0:-1], "rows are sorted by time"),
                                 (rows[:1], "there is no row")):
             pathlib.Path(shown).write_text("\n".join(rows_made) + "\n")
             status, _, errors = run("judge", truth, shown)

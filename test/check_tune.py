@@ -131,6 +131,11 @@ def it_says_what_is_wrong(folder):
         expect(run(folder, "tune", name, "-o", "x", code=1), "there is no")
     write_game(folder / "one", 1, 200)
     expect(run(folder, "tune", "one", "-o", "x"), "one entity only", "nothing is left to test on")
+    # What is learned from is not tested on: here nothing happens in the last two fifths, and gain is told of these alone.
+    lines = ["# rate 10", "tick,entity,x_mm,y_mm,z_mm,heading_deg"]
+    lines += [f"{t},{e},{min(t, 100) * 150},{e * 1000},0,{min(t, 100) * 9 % 360}" for t in range(200) for e in range(8)]
+    (folder / "stops").write_text("\n".join(lines) + "\n", encoding="ascii")
+    expect(run(folder, "tune", "stops", "-o", "x"), "nothing is left to test on")
     write_game(folder / "brief", 3, 50)
     expect(run(folder, "tune", "brief", "-o", "x", code=1), "too short")
     write_game(folder / "few", 3, 200, lambda tick, entity: f"5,word{tick % 9}")

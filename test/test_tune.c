@@ -14,6 +14,7 @@
 
 #include <pinhole/integers.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,11 +109,39 @@ static void columns_cost_what_codings_say(void** state)
     ph_recording_destroy(recording);
 }
 
+// Round once, in steps of 10 degrees: the way is never 350.
+static void angles_go_the_shorter_way(void** state)
+{
+    (void)state;
+    char text[4096] = "# rate 4\ntick,entity,x_mm,y_mm,z_mm,heading_deg\n";
+    for (int t = 0; t < 80; ++t) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%d,1,0,0,0,%d\n", t, t * 10 % 360);
+    }
+    const ph_recording_def def = {0};
+    ph_fault fault = {0};
+    ph_recording* recording = ph_recording_parse(text, strlen(text), &def, &fault);
+    assert_non_null(recording);
+    ph_schema* derived = ph_derive_schema(recording, &fault);
+    assert_non_null(derived);
+    static ph_tune_column columns[PH_PROPERTIES_MAX];
+    const struct ph_recording* recordings[] = {recording};
+    assert_true(ph_tune_columns_measure(derived, recordings, 1, columns, &fault));
+    assert_int_equal(columns[1].changes, 79);
+    // 7 or 8 of 256 levels, by the difference; by its way 0 or 1.
+    assert_int_equal(columns[1].predictor, PH_TUNE_LINEAR);
+    assert_int_equal(columns[1].lengths[0] + columns[1].lengths[1], 78);
+    assert_int_equal(columns[1].lengths[3], 1);
+    ph_schema_destroy(derived);
+    ph_recording_destroy(recording);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_of_a_game_are_worth_it_and_always_the_same),
         cmocka_unit_test(columns_cost_what_codings_say),
+        cmocka_unit_test(angles_go_the_shorter_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
