@@ -149,10 +149,11 @@ static bool read_options(int argc, char** argv, tune_options* o, int* status)
         {0},
     };
     const app_usage usage = {COMMAND, print_help};
-    if (!app_options_read(&usage, table, argc, argv, status)) {
-        return false;
-    }
-    *status = APP_EXIT_USAGE;
+    return app_options_read(&usage, table, argc, argv, status);
+}
+
+static bool check_options(const tune_options* o)
+{
     if (o->sources[0] == NULL) {
         fprintf(stderr,
                 COMMAND ": which recording? As in '" COMMAND " walk.csv.gz -o walk.schema'.\n");
@@ -505,6 +506,9 @@ int tune_command(int argc, char** argv)
     int status;
     if (!read_options(argc, argv, &job.options, &status)) {
         return status;
+    }
+    if (!check_options(&job.options)) {
+        return APP_EXIT_USAGE;
     }
     const bool is_done = job.options.is_mixture ? mix(&job) : tune(&job);
     if (!is_done) {
