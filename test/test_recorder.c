@@ -437,6 +437,22 @@ static void a_recording_that_is_cut_anywhere_is_read_up_to_there(void** state)
     teardown(&f);
 }
 
+// The schema stands in it again, not at its ends alone.
+static void the_middle_of_a_recording_can_be_read(void** state)
+{
+    (void)state;
+    fixture f;
+    ph_replay_damage damage;
+    setup_with(&f, 12, SMALL, 1 << 20);
+    begin_play(&f, 5, 90, 3);
+    finish(&f);
+    const size_t begin = f.file.size / 10;
+    const int count = assert_right(&f, f.file.bytes + begin, f.file.size * 8 / 10, &damage);
+    assert_in_range(count, 50, 80);
+    assert_true(damage.is_open);
+    teardown(&f);
+}
+
 static void a_flipped_bit_takes_no_more_than_up_to_the_next_key_part(void** state)
 {
     (void)state;
@@ -681,6 +697,7 @@ int main(void)
         cmocka_unit_test(every_tick_comes_back_with_any_schema),
         cmocka_unit_test(jumps_and_spawns_are_said_in_the_tick_of_their_own),
         cmocka_unit_test(a_recording_that_is_cut_anywhere_is_read_up_to_there),
+        cmocka_unit_test(the_middle_of_a_recording_can_be_read),
         cmocka_unit_test(a_flipped_bit_takes_no_more_than_up_to_the_next_key_part),
         cmocka_unit_test(a_full_ring_leaves_ticks_out_and_goes_on_whole),
         cmocka_unit_test(a_ring_that_is_full_at_its_end_overwrites_nothing),

@@ -7,6 +7,7 @@
 #include "test_support.h"
 
 #include "kit/derive.h"
+#include "kit/learn.h"
 #include "kit/recording_csv.h"
 #include "kit/sim_material.h"
 #include "kit/tune.h"
@@ -136,12 +137,43 @@ static void angles_go_the_shorter_way(void** state)
     ph_recording_destroy(recording);
 }
 
+// Counted as often as the library's model says, a model saves nothing; with one symbol alone it does.
+static void a_model_that_saves_nothing_is_left_out(void** state)
+{
+    (void)state;
+    static const char TEXT[] = "class thing\n    at: position\n";
+    static ph_pinhole_counts counts;
+    const ph_pinhole_family_info* family = &ph_pinhole_families[PH_FAMILY_X_MOVING];
+    ph_schema* base;
+    ph_fault fault = {0};
+    assert_int_equal(ph_schema_parse(TEXT, sizeof TEXT - 1, NULL, &base, NULL), PH_OK);
+    counts.updates = 1000;
+    for (int i = 0; i < family->symbols; ++i) {
+        const uint16_t* parts = ph_pinhole_cumulative + family->first + i;
+        counts.seen[family->first + i] = (uint64_t)(parts[1] - parts[0]);
+    }
+    ph_schema* made = ph_learn_schema(base, &counts, &fault);
+    assert_non_null(made);
+    assert_int_equal(ph_learn_model_count(made), 0);
+    ph_schema_destroy(made);
+    for (int i = 0; i < family->symbols; ++i) {
+        counts.seen[family->first + i] = i == 3 ? 1000 : 0;
+    }
+    made = ph_learn_schema(base, &counts, &fault);
+    assert_non_null(made);
+    assert_int_equal(ph_learn_model_count(made), 1);
+    assert_true(ph_learn_cost256(made, &counts) < ph_learn_cost256(base, &counts));
+    ph_schema_destroy(made);
+    ph_schema_destroy(base);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_of_a_game_are_worth_it_and_always_the_same),
         cmocka_unit_test(columns_cost_what_codings_say),
         cmocka_unit_test(angles_go_the_shorter_way),
+        cmocka_unit_test(a_model_that_saves_nothing_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
