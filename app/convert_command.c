@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "options.h"
+#include "output_file.h"
 #include "scene_help.h"
 
 #include "kit/gzip.h"
@@ -84,6 +85,11 @@ static bool parse(convert_options* o, int argc, char** argv, int* status)
     if (o->in == NULL || o->out == NULL) {
         fprintf(stderr, COMMAND ": say what to read and what to write, as in '" COMMAND
                                 " evening.csv.gz evening.phrec'.\n");
+        *status = APP_EXIT_USAGE;
+        return false;
+    }
+    if (app_is_same_file(o->in, o->out)) {
+        fprintf(stderr, COMMAND ": %s is what is read. Say another file to write.\n", o->out);
         *status = APP_EXIT_USAGE;
         return false;
     }
@@ -234,9 +240,11 @@ static bool write_recording(convert_job* job)
 static void tell(const convert_job* job)
 {
     const ph_recording* recording = job->recording;
-    printf("%s: %d entities, %.6g s at %.6g ticks a second, %d rows in %.2f MB\n", job->options.out,
+    const bool is_large = job->written >= 1000000;
+    printf("%s: %d entities, %.6g s at %.6g ticks a second, %d rows in %.2f %s\n", job->options.out,
            recording->entity_count, recording->tick_count / recording->rate_hz, recording->rate_hz,
-           recording->row_count, (double)job->written / 1e6);
+           recording->row_count, (double)job->written / (is_large ? 1e6 : 1e3),
+           is_large ? "MB" : "kB");
 }
 
 int convert_command(int argc, char** argv)

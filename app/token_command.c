@@ -8,6 +8,7 @@
 #include "command.h"
 #include "key_file.h"
 #include "options.h"
+#include "output_file.h"
 #include "secret.h"
 #include "wall.h"
 #include <pinhole/net/netcode_token.h>
@@ -15,7 +16,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define COMMAND "pinhole token"
 
@@ -177,15 +177,6 @@ static int make_token(const token_options* options, ph_token_def* def)
     return status;
 }
 
-// Whether both name one file: the token would take the place of the key.
-static bool is_same_file(const char* a, const char* b)
-{
-    struct stat one;
-    struct stat other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-}
-
 static int make_key(const char* path)
 {
     uint8_t key[PH_NETCODE_KEY_SIZE];
@@ -211,7 +202,7 @@ int token_command(int argc, char** argv)
         return complain("say --key, --server, --client and --out, or --make-key alone; '" COMMAND
                         " --help' has an example.");
     }
-    if (is_same_file(options.key_path, options.out_path)) {
+    if (app_is_same_file(options.key_path, options.out_path)) {
         return complain("--out names the key: it would be lost. Name another file for the token.");
     }
     ph_token_def* def = app_secret_create(sizeof *def);

@@ -7,10 +7,13 @@
 
 #include "command.h"
 #include "options.h"
+#include "output_file.h"
 #include "scene_help.h"
 #include "tune_mixture.h"
 #include "tune_report.h"
 
+#include "kit/column_bindings.h"
+#include "kit/derive.h"
 #include "kit/progress.h"
 #include "kit/sim_clock.h"
 #include "kit/sim_material.h"
@@ -49,6 +52,8 @@ typedef struct tune_job {
     ph_pool* pool;
     ph_tune_result result;
     tune_report report;
+    app_output schema_file;
+    app_output page_file;
     ph_progress progress;
     double start_s;
 } tune_job;
@@ -145,10 +150,11 @@ static bool read_options(int argc, char** argv, tune_options* o, int* status)
         {0},
     };
     const app_usage usage = {COMMAND, print_help};
-    if (!app_options_read(&usage, table, argc, argv, status)) {
-        return false;
-    }
-    *status = APP_EXIT_USAGE;
+    return app_options_read(&usage, table, argc, argv, status);
+}
+
+static bool check_options(const tune_options* o)
+{
     if (o->sources[0] == NULL) {
         fprintf(stderr,
                 COMMAND ": which recording? As in '" COMMAND " walk.csv.gz -o walk.schema'.\n");
@@ -213,31 +219,63 @@ static bool open_all(tune_job* job)
            app_complain(COMMAND, "threads", &fault);
 }
 
-// Whether the file can be written is known before an hour of work. What is there stays until then.
-static bool check_output(const char* path)
+// Known before an hour of work: whether files can be written, and that none is what is learned from.
+static bool open_output(tune_job* job, app_output* output, const char* path)
 {
-    FILE* file = path != NULL ? fopen(path, "a") : NULL;
-    if (path != NULL && file == NULL) {
-        fprintf(stderr, COMMAND ": %s cannot be written. Does its folder exist?\n", path);
-        return false;
+    const tune_options* o = &job->options;
+    for (int i = 0; i < RECORDINGS && path != NULL && o->sources[i] != NULL; ++i) {
+        if (app_is_same_file(path, o->sources[i])) {
+            fprintf(stderr, COMMAND ": %s is the recording, and would be lost.\n", path);
+            return false;
+        }
     }
-    return file == NULL || fclose(file) == 0;
+    return app_output_try(output, COMMAND, path);
 }
 
 // ---- working
 
-static bool measure_columns(tune_job* job)
+// Whether the schema holds what is in every recording.
+static bool check_fits(const tune_job* job, const ph_schema* schema)
+{
+    for (int r = 0; r < job->count; ++r) {
+        ph_column_bindings bindings;
+        ph_fault fault = {0};
+        if (!ph_column_bindings_make(schema, job->recordings[r], &bindings, &fault)) {
+            return app_complain(COMMAND, job->options.sources[r], &fault);
+        }
+    }
+    return true;
+}
+
+static bool measure_with(tune_job* job, const ph_schema* schema)
 {
     ph_fault fault = {0};
-    const ph_schema* given = job->materials[0].schema;
-    if (!ph_tune_columns_measure(given, job->recordings, job->count, job->columns, &fault)) {
+    return check_fits(job, schema) &&
+           (ph_tune_columns_measure(schema, job->recordings, job->count, job->columns, &fault) ||
+            app_complain(COMMAND, job->options.sources[0], &fault));
+}
+
+// A given schema stays as it is; else one is derived from all recordings.
+static bool measure_columns(tune_job* job)
+{
+    const ph_schema* first = job->materials[0].schema;
+    if (job->options.schema_path != NULL) {
+        return measure_with(job, first);
+    }
+    ph_fault fault = {0};
+    ph_schema* derived = ph_derive_schema_of(job->recordings, job->count, &fault);
+    if (derived == NULL) {
         return app_complain(COMMAND, job->options.sources[0], &fault);
     }
-    job->base = job->options.schema_path != NULL
-                    ? NULL
-                    : ph_tune_columns_schema(given, job->columns, &fault);
-    return job->options.schema_path != NULL || job->base != NULL ||
-           app_complain(COMMAND, job->options.sources[0], &fault);
+    const bool is_measured = measure_with(job, derived);
+    if (is_measured) {
+        job->base = ph_tune_columns_schema(derived, job->columns, first, &fault);
+        if (job->base == NULL) {
+            app_complain(COMMAND, job->options.sources[0], &fault);
+        }
+    }
+    ph_schema_destroy(derived);
+    return is_measured && job->base != NULL;
 }
 
 static const ph_schema* base_of(const tune_job* job)
@@ -267,7 +305,7 @@ static bool learn(tune_job* job)
     job->start_s = ph_sim_clock_wall_s();
     const bool is_done = ph_tune_run(&def, &job->result, &fault);
     ph_progress_end(&job->progress, stderr);
-    return is_done || app_complain(COMMAND, job->options.sources[0], &fault);
+    return is_done || app_complain(COMMAND, job->options.sources[job->result.failed], &fault);
 }
 
 // ---- advice
@@ -360,7 +398,7 @@ static bool sweep(tune_job* job)
 
 // ---- output
 
-static bool write_schema(const tune_job* job)
+static bool write_schema(tune_job* job)
 {
     const size_t size = ph_schema_print(job->result.schema, NULL, 0) + 1;
     char* text = malloc(size);
@@ -375,8 +413,10 @@ static bool write_schema(const tune_job* job)
     if (!is_written) {
         fprintf(stderr, COMMAND ": %s cannot be written. Is the disk full?\n",
                 job->options.output_path);
+        return false;
     }
-    return is_written;
+    job->schema_file = (app_output){0}; // stays, whatever comes
+    return true;
 }
 
 static bool write_page(tune_job* job)
@@ -437,8 +477,9 @@ static void close_job(tune_job* job)
     }
 }
 
-static bool mix(const tune_options* o)
+static bool mix(tune_job* job)
 {
+    const tune_options* o = &job->options;
     tune_mixture asked = {
         .sources = o->sources,
         .def = {.rate_hz = o->rate_hz, .seconds = o->seconds, .seed = (uint64_t)o->seed},
@@ -449,7 +490,15 @@ static bool mix(const tune_options* o)
     while (asked.source_count < RECORDINGS && o->sources[asked.source_count] != NULL) {
         ++asked.source_count;
     }
-    return check_output(o->output_path) && tune_mixture_run(&asked);
+    return open_output(job, &job->schema_file, o->output_path) && tune_mixture_run(&asked);
+}
+
+static bool tune(tune_job* job)
+{
+    return open_output(job, &job->schema_file, job->options.output_path) &&
+           open_output(job, &job->page_file, job->options.page_path) && open_all(job) &&
+           measure_columns(job) && learn(job) && apply_advice(job) && write_schema(job) &&
+           tell(job) && write_page(job);
 }
 
 int tune_command(int argc, char** argv)
@@ -459,13 +508,14 @@ int tune_command(int argc, char** argv)
     if (!read_options(argc, argv, &job.options, &status)) {
         return status;
     }
-    if (job.options.is_mixture) {
-        return mix(&job.options) ? APP_EXIT_OK : APP_EXIT_FAILURE;
+    if (!check_options(&job.options)) {
+        return APP_EXIT_USAGE;
     }
-    const bool is_done = check_output(job.options.output_path) &&
-                         check_output(job.options.page_path) && open_all(&job) &&
-                         measure_columns(&job) && learn(&job) && apply_advice(&job) &&
-                         write_schema(&job) && tell(&job) && write_page(&job);
+    const bool is_done = job.options.is_mixture ? mix(&job) : tune(&job);
+    if (!is_done) {
+        app_output_undo(&job.schema_file);
+        app_output_undo(&job.page_file);
+    }
     close_job(&job);
     return is_done ? APP_EXIT_OK : APP_EXIT_FAILURE;
 }

@@ -188,11 +188,12 @@ static bool match(const matching* m, ph_field* field)
 // The column for a property, PH_BINDING_HEADING, or -2 for none.
 static int column_for(const ph_recording* recording, const char* name)
 {
-    if (strcmp(name, "heading") == 0 || strcmp(name, "heading_deg") == 0) {
-        return PH_BINDING_HEADING;
+    const int column = ph_recording_find_property(recording, name);
+    if (column >= 0 && recording->columns[column].kind != PH_COLUMN_EMPTY) {
+        return column;
     }
-    const int column = ph_recording_find_column(recording, name);
-    return column >= 0 && recording->columns[column].kind != PH_COLUMN_EMPTY ? column : -2;
+    const bool is_heading = strcmp(name, "heading") == 0 || strcmp(name, "heading_deg") == 0;
+    return is_heading ? PH_BINDING_HEADING : -2;
 }
 
 // A column in degrees sets an angle of any unit.

@@ -113,8 +113,79 @@ static ph_schema* finish(const ph_class_def* class_def, ph_fault* fault)
     return schema;
 }
 
+// ---- several recordings
+
+// What of a column becomes a property.
+typedef struct merged_columns {
+    ph_column columns[PH_RECORDING_COLUMNS_MAX];
+    int count;
+} merged_columns;
+
+static void widen_column(ph_column* column, const ph_column* more)
+{
+    if (more->kind == PH_COLUMN_WORD) {
+        column->lexicon.count = more->lexicon.count > column->lexicon.count ? more->lexicon.count
+                                                                            : column->lexicon.count;
+        return;
+    }
+    column->kind = more->kind == PH_COLUMN_DECIMAL ? more->kind : column->kind;
+    column->decimals = more->decimals > column->decimals ? more->decimals : column->decimals;
+    column->low = fmin(column->low, more->low);
+    column->high = fmax(column->high, more->high);
+}
+
+static bool merge_column(merged_columns* merged, const ph_column* column, ph_fault* fault)
+{
+    for (int c = 0; c < merged->count; ++c) {
+        ph_column* other = &merged->columns[c];
+        if (strcmp(other->name, column->name) != 0) {
+            continue;
+        }
+        if ((other->kind == PH_COLUMN_WORD) != (column->kind == PH_COLUMN_WORD)) {
+            return ph_fault_set(fault, 0, 0,
+                                "column %s has words in one recording and numbers in "
+                                "another",
+                                column->name);
+        }
+        widen_column(other, column);
+        return true;
+    }
+    if (merged->count == PH_RECORDING_COLUMNS_MAX) {
+        return ph_fault_set(fault, 0, 0, "the recordings have more than %d columns together",
+                            (int)PH_RECORDING_COLUMNS_MAX);
+    }
+    merged->columns[merged->count++] = *column;
+    return true;
+}
+
+static bool merge_columns(merged_columns* merged, const ph_recording* recording, ph_fault* fault)
+{
+    for (int c = 0; c < recording->column_count; ++c) {
+        if (recording->columns[c].kind != PH_COLUMN_EMPTY &&
+            !merge_column(merged, &recording->columns[c], fault)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---- the schema
+
 ph_schema* ph_derive_schema(const ph_recording* recording, ph_fault* fault)
 {
+    return ph_derive_schema_of(&recording, 1, fault);
+}
+
+ph_schema* ph_derive_schema_of(const ph_recording* const* recordings, int recording_count,
+                               ph_fault* fault)
+{
+    const ph_recording* recording = recordings[0];
+    merged_columns merged = {.count = 0};
+    for (int r = 0; r < recording_count; ++r) {
+        if (!merge_columns(&merged, recordings[r], fault)) {
+            return NULL;
+        }
+    }
     ph_property_def properties[PH_PROPERTIES_MAX];
     int count = 0;
     properties[count] = ph_property_position("position");
@@ -126,10 +197,8 @@ ph_schema* ph_derive_schema(const ph_recording* recording, ph_fault* fault)
     properties[count].significant = HEADING_SIGNIFICANT_DEG;
     properties[count].distance_m = HEADING_DISTANCE_M;
     ++count;
-    for (int c = 0; c < recording->column_count; ++c) {
-        if (recording->columns[c].kind != PH_COLUMN_EMPTY) {
-            properties[count++] = make_property(&recording->columns[c]);
-        }
+    for (int c = 0; c < merged.count; ++c) {
+        properties[count++] = make_property(&merged.columns[c]);
     }
     const ph_class_def class_def = {
         .name = "thing", .properties = properties, .property_count = count};

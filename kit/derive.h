@@ -23,6 +23,12 @@
 // @return NULL with *fault filled.
 ph_schema* ph_derive_schema(const ph_recording* recording, ph_fault* fault);
 
+// One that fits several recordings of a game, 1 or more: columns of a name are one property, as wide as all of them
+// need; one that some do not have is there, too. The ground is that of the first.
+// @return NULL with *fault filled: a column has words in one and numbers in another.
+ph_schema* ph_derive_schema_of(const ph_recording* const* recordings, int recording_count,
+                               ph_fault* fault);
+
 // Reads a text as in docs/schema.md, or takes the schema of a world that was recorded (pinhole/recorder.h).
 // @return NULL with *fault filled.
 ph_schema* ph_derive_load(const char* path, ph_fault* fault);

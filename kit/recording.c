@@ -6,6 +6,7 @@
 
 #include "kit/recording.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,29 @@ int ph_recording_find_column(const ph_recording* recording, const char* name)
         }
     }
     return -1;
+}
+
+bool ph_recording_is_own_name(const char* name)
+{
+    // Columns of the text, and the properties of a derived schema.
+    static const char* const NAMES[] = {"tick",        "entity",   "x_mm",     "y_mm",   "z_mm",
+                                        "heading_deg", "teleport", "position", "heading"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; ++i) {
+        if (strcmp(name, NAMES[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int ph_recording_find_property(const ph_recording* recording, const char* name)
+{
+    char renamed[PH_SCHEMA_NAME_MAX + 2];
+    if (!ph_recording_is_own_name(name)) {
+        return ph_recording_find_column(recording, name);
+    }
+    snprintf(renamed, sizeof renamed, "%s_", name);
+    return ph_recording_find_column(recording, renamed);
 }
 
 // ---- the fullest tick

@@ -85,4 +85,11 @@ int ph_recording_fullest_tick(const ph_recording* recording);
 // @return -1 when there is no such column.
 int ph_recording_find_column(const ph_recording* recording, const char* name);
 
+// Whether every recording has something of this name beside its columns. The column of a property that is named so
+// has a _ behind it.
+bool ph_recording_is_own_name(const char* name);
+
+// The column that has the values of a property of this name. @return -1 when there is none.
+int ph_recording_find_property(const ph_recording* recording, const char* name);
+
 #endif

@@ -48,7 +48,8 @@ typedef struct converting {
     int class_count;
     ph_column columns[PH_RECORDING_COLUMNS_MAX];
     int column_count;
-    int left_out_count; // properties
+    uint64_t class_columns; // of the class whose properties are bound
+    int left_out_count;     // properties
     present_entity* present;
     int present_capacity;
     uint32_t first_tick;
@@ -110,20 +111,23 @@ static ph_column_kind kind_of(const ph_property_def* def)
                                                                          : PH_COLUMN_WHOLE;
 }
 
-// The column of this name, which may be there for another class. @return NO_COLUMN where it cannot be.
+// The column of this name, which may be there for another class. @return NO_COLUMN where it cannot be: another
+// property of the class has it, as v_x beside a vector v.
 static int add_column(converting* in, const ph_property_def* def, const char* ending)
 {
     char name[2 * PH_SCHEMA_NAME_MAX];
-    const int length = snprintf(name, sizeof name, "%s%s", def->name, ending);
+    const bool is_own = ending[0] == '\0' && ph_recording_is_own_name(def->name);
+    const int length = snprintf(name, sizeof name, "%s%s", def->name, is_own ? "_" : ending);
     const ph_column_kind kind = kind_of(def);
     const int decimals = kind == PH_COLUMN_DECIMAL ? ph_recording_replay_decimals(def) : 0;
     for (int c = 0; c < in->column_count; ++c) {
         if (strcmp(in->columns[c].name, name) == 0) {
             ph_column* column = &in->columns[c];
             const bool is_word = column->kind == PH_COLUMN_WORD;
-            if (is_word != (kind == PH_COLUMN_WORD)) {
+            if (is_word != (kind == PH_COLUMN_WORD) || (in->class_columns >> c & 1) != 0) {
                 return NO_COLUMN;
             }
+            in->class_columns |= UINT64_C(1) << c;
             column->kind = decimals > 0 ? PH_COLUMN_DECIMAL : column->kind;
             column->decimals = decimals > column->decimals ? decimals : column->decimals;
             return c;
@@ -136,6 +140,7 @@ static int add_column(converting* in, const ph_property_def* def, const char* en
     memcpy(column->name, name, (size_t)length + 1);
     column->kind = kind;
     column->decimals = decimals;
+    in->class_columns |= UINT64_C(1) << in->column_count;
     return in->column_count++;
 }
 
@@ -190,6 +195,7 @@ static bool bind_classes(converting* in)
     for (int i = 0; i < in->class_count; ++i) {
         const ph_class_def* def = ph_schema_class(schema, i);
         in->classes[i].property_count = def->property_count;
+        in->class_columns = 0;
         for (int p = 0; p < def->property_count; ++p) {
             in->classes[i].properties[p] = bind_property(in, &def->properties[p]);
         }
@@ -488,17 +494,17 @@ static void write_note(const converting* in, ph_recording* made)
     char* note = made->note;
     const size_t size = sizeof made->note;
     if (damage.damaged_places > 0) {
-        used += (size_t)snprintf(note, size,
-                                 "it is damaged in %d place%s, the first at byte %lu: %llu tick%s "
-                                 "missing",
+        used += (size_t)snprintf(note, size, "it is damaged in %d place%s, the first at byte %lu",
                                  damage.damaged_places, damage.damaged_places > 1 ? "s" : "",
-                                 (unsigned long)damage.first_offset,
-                                 (unsigned long long)damage.missing_ticks,
-                                 damage.missing_ticks == 1 ? " is" : "s are");
-    } else if (damage.missing_ticks > 0) {
-        used += (size_t)snprintf(note, size, "%llu tick%s missing, as the recorder had no room",
-                                 (unsigned long long)damage.missing_ticks,
-                                 damage.missing_ticks == 1 ? " is" : "s are");
+                                 (unsigned long)damage.first_offset);
+    }
+    if (damage.missing_ticks > 0) {
+        const bool had_no_room =
+            damage.damaged_places == 0 && damage.dropped_ticks >= damage.missing_ticks;
+        used += (size_t)snprintf(note + used, size - used, "%s%llu tick%s missing%s",
+                                 used > 0 ? ": " : "", (unsigned long long)damage.missing_ticks,
+                                 damage.missing_ticks == 1 ? " is" : "s are",
+                                 had_no_room ? ", as the recorder had no room" : "");
     }
     if (damage.is_open && is_read_to_end && used < size) {
         used += (size_t)snprintf(note + used, size - used, "%sit breaks off behind tick %lu",

@@ -8,7 +8,8 @@
 //                 ANGLE as decimals, a VEC3 as three columns _x, _y, _z, a QUATERNION as four with _w, a
 //                 STRING as a word, a reference as the number of the entity. BYTES are left out. Classes
 //                 that have a property of the same name share the column; an entity without it has an
-//                 empty cell.
+//                 empty cell. One that is named as something that all recordings have (ph_recording_is_own_name)
+//                 gets a _ behind it: heading_, where a heading is no angle.
 //   entity        the key; where one is above 2147483647 all are numbered in the order of appearance
 //   teleport      a jump, or another entity under the same key
 

@@ -12,7 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADING_DECIMALS_MAX = 6, TEXT_BYTES = 1 << 16, ROW_BYTES_MAX = 8192 };
+enum {
+    HEADING_DECIMALS_MAX = 6,
+    TEXT_BYTES = 1 << 16,
+    // A comma and any double, of which the greatest has 309 digits; a word is shorter.
+    CELL_BYTES_MAX = 330,
+    ROW_BYTES_MAX = (PH_RECORDING_COLUMNS_MAX + 2) * CELL_BYTES_MAX,
+};
 
 // As in kit/derive.c: a step must not drown in the rounding of the ends.
 #define STEPS_MAX 1073741824.0
@@ -37,7 +43,8 @@ static void flush_text(text_out* out)
 
 static void add_number(text_out* out, double number, int decimals)
 {
-    out->length += (size_t)snprintf(out->text + out->length, 400, ",%.*f", decimals, number);
+    out->length +=
+        (size_t)snprintf(out->text + out->length, CELL_BYTES_MAX, ",%.*f", decimals, number);
 }
 
 static double power_of_ten(int exponent)

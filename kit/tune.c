@@ -25,6 +25,7 @@ enum { BUDGETS = sizeof BUDGETS_KBPS / sizeof BUDGETS_KBPS[0] };
 typedef struct tuning {
     const ph_tune_def* def;
     ph_fault* fault;
+    int recording; // that is played
     int runs_done;
     int runs;
     uint64_t updates;          // in the runs that were counted last
@@ -95,6 +96,7 @@ static bool count_all(tuning* of, const ph_schema* schema, const part* what, ph_
     *sum = (ph_pinhole_counts){0};
     of->updates = 0;
     for (int r = 0; r < of->def->recording_count; ++r) {
+        of->recording = r;
         for (int b = 0; b < BUDGETS; ++b) {
             if (!count_run(of, of->def->recordings[r], schema, what, b, sum)) {
                 return false;
@@ -138,6 +140,7 @@ static double bits_per_update(const ph_schema* schema, const ph_pinhole_counts* 
 static bool play_sim(tuning* of, const ph_schema* schema, ph_sim_result* result)
 {
     const ph_recording* recording = of->def->recordings[0];
+    of->recording = 0;
     ph_sim_def def = sim_def_of(of, recording, &ALL);
     def.viewer_stride = TESTED.stride;
     def.viewer_first = TESTED.first;
@@ -235,6 +238,7 @@ bool ph_tune_run(const ph_tune_def* def, ph_tune_result* result, ph_fault* fault
         result->models = ph_learn_model_count(result->schema);
         fill_all_residuals(def, sum, result);
     }
+    result->failed = of.recording;
     free(of.counts);
     free(sum);
     return is_done;

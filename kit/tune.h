@@ -43,6 +43,7 @@ typedef struct ph_tune_residuals {
 
 typedef struct ph_tune_result {
     ph_schema* schema; // the caller destroys it
+    int failed;        // number of the recording that cannot be learned from
     uint64_t updates;  // that were learned from at last
     ph_tune_residuals residuals[PH_TUNE_RESIDUALS];
     int models; // that it brings along
@@ -55,7 +56,7 @@ typedef struct ph_tune_result {
     ph_sim_result after; // base. After: the models that were learned on what was before that
 } ph_tune_result;
 
-// @return False with *fault filled and nothing held.
+// @return False with *fault filled, result->failed says in which recording, and nothing held.
 bool ph_tune_run(const ph_tune_def* def, ph_tune_result* result, ph_fault* fault);
 
 // Plays all of the recordings with the base as it is, through all eyes at all budgets, and counts what is

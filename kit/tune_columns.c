@@ -297,7 +297,7 @@ static void choose_coding(ph_property_def* def, const ph_tune_column* column)
 }
 
 ph_schema* ph_tune_columns_schema(const ph_schema* derived, const ph_tune_column* columns,
-                                  ph_fault* fault)
+                                  const ph_schema* models, ph_fault* fault)
 {
     ph_class_def type = *ph_schema_class(derived, 0);
     ph_property_def properties[PH_PROPERTIES_MAX];
@@ -312,7 +312,7 @@ ph_schema* ph_tune_columns_schema(const ph_schema* derived, const ph_tune_column
     type.properties = properties;
     ph_schema* made = NULL;
     ph_error error = {0};
-    if (ph_schema_create(&type, 1, NULL, &made, &error) != PH_OK) {
+    if (ph_schema_create_tuned(&type, 1, models, NULL, &made, &error) != PH_OK) {
         ph_fault_set(fault, 0, 0, "no schema fits: %s", error.text);
     }
     return made;

@@ -57,9 +57,10 @@ bool ph_tune_columns_measure(const ph_schema* schema, const struct ph_recording*
                              int recording_count, ph_tune_column* columns, ph_fault* fault);
 
 // A schema derived from recordings, for others of the kind: ranges of whole numbers have room as far as it
-// costs no bit, and a bit more; codings are those that take the least.
+// costs no bit, and a bit more; codings are those that take the least. With the models that another schema brings
+// along, if it does.
 // @return NULL with *fault filled.
 ph_schema* ph_tune_columns_schema(const ph_schema* derived, const ph_tune_column* columns,
-                                  ph_fault* fault);
+                                  const ph_schema* models, ph_fault* fault);
 
 #endif

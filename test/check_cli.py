@@ -215,6 +215,10 @@ def check_convert():
             expect(status == 0 and not errors, f"`pinhole convert` to {path}: exit {status}, {errors!r}")
         with gzip.open(packed) as file:
             expect(file.read() == pathlib.Path(back).read_bytes(), "`pinhole convert` packs another text than it writes plainly")
+        before = pathlib.Path(there).read_bytes()
+        status, _, errors = run("convert", there, there)
+        expect(status == 2 and "Say another file" in errors and pathlib.Path(there).read_bytes() == before,
+               f"`pinhole convert` of a file into itself: exit {status}, {errors!r}")
         rateless = pathlib.Path(folder) / "rateless.csv"
         rateless.write_text("tick,entity,x_mm,y_mm,z_mm,heading_deg\n0,1,1,1,1,1\n")
         status, _, errors = run("convert", str(rateless), there)
@@ -251,6 +255,7 @@ def check_judge():
         for rows_made, hint in ((rows[1:], ":1: the first line must be"), (rows[:5] + [rows[4]], ":6: this entity has a row"),
                                 (rows[:3] + ["0.000,1,99999,1,1,1,"], ":4:9: entity: expected an entity of the truth"),
                                 (rows[:3] + ["7.000,1,2,1,1,1,"], ":4:1: time_ms: expected the time of a tick"),
+                                (rows[:1] + rows[:0:-1], "rows are sorted by time"),
                                 (rows[:1], "there is no row")):
             pathlib.Path(shown).write_text("\n".join(rows_made) + "\n")
             status, _, errors = run("judge", truth, shown)

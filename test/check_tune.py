@@ -75,6 +75,34 @@ def it_applies_advice(folder):
     run(folder, "tune", *play, "--apply", "all", "-o", "x", code=2)
 
 
+def it_learns_from_several(folder):
+    """Of one game: the schema holds what is in any of them; what is wrong with one of them is said with its name."""
+    write_game(folder / "calm", 3, 200, lambda tick, entity: f"{tick * 7 % 100},calm")
+    write_game(folder / "fight", 3, 200, lambda tick, entity: f"{tick * 7 % 900},{'calm' if tick % 20 else 'angry'}")
+    expect(run(folder, "tune", "calm", "fight", "-o", "both.schema"), "flat: levels 0..896")
+    expect((folder / "both.schema").read_text("ascii"), "mood: enum 2", "flat: rice 0..")
+    write_game(folder / "brief", 3, 50)
+    expect(run(folder, "tune", "calm", "brief", "-o", "new.schema", code=1), "brief: ", "too short")
+    (folder / "narrow").write_text("class thing\n p: position\n flat: range 0..99\n", encoding="ascii")
+    expect(run(folder, "tune", "calm", "fight", "--schema", "narrow", "-o", "new.schema", code=1),
+           "fight:", "105 is outside of 0..99")
+    write_game(folder / "wordy", 3, 200, lambda tick, entity: f"w{tick % 3},calm")
+    expect(run(folder, "tune", "calm", "wordy", "-o", "new.schema", code=1), "words in one recording and numbers")
+    # What fails leaves no file behind, and what is learned from is no place to write to.
+    if (folder / "new.schema").exists():
+        sys.exit("a schema without anything is left behind by what failed")
+    before = (folder / "calm").read_bytes()
+    expect(run(folder, "tune", "fight", "calm", "-o", "calm", code=1), "calm is the recording")
+    expect(run(folder, "tune", "fight", "calm", "--page", "calm", "-o", "new.schema", code=1), "calm is the recording")
+    if (folder / "calm").read_bytes() != before or (folder / "new.schema").exists():
+        sys.exit("a recording was written to, or a schema is left behind")
+    # Models to begin with count also where the schema is derived.
+    run(folder, "tune", "calm", "--tables", "both.schema", "-o", "with.schema")
+    run(folder, "tune", "calm", "-o", "without.schema")
+    if (folder / "with.schema").read_bytes() == (folder / "without.schema").read_bytes():
+        sys.exit("--tables changes nothing")
+
+
 def it_reads_what_is_left(folder):
     """A recording cut off or with a flipped bit is learned from as far as it can be read; each says what is missing."""
     write_game(folder / "whole.csv", 6, 400)
@@ -103,6 +131,11 @@ def it_says_what_is_wrong(folder):
         expect(run(folder, "tune", name, "-o", "x", code=1), "there is no")
     write_game(folder / "one", 1, 200)
     expect(run(folder, "tune", "one", "-o", "x"), "one entity only", "nothing is left to test on")
+    # What is learned from is not tested on: here nothing happens in the last two fifths, and gain is told of these alone.
+    lines = ["# rate 10", "tick,entity,x_mm,y_mm,z_mm,heading_deg"]
+    lines += [f"{t},{e},{min(t, 100) * 150},{e * 1000},0,{min(t, 100) * 9 % 360}" for t in range(200) for e in range(8)]
+    (folder / "stops").write_text("\n".join(lines) + "\n", encoding="ascii")
+    expect(run(folder, "tune", "stops", "-o", "x"), "nothing is left to test on")
     write_game(folder / "brief", 3, 50)
     expect(run(folder, "tune", "brief", "-o", "x", code=1), "too short")
     write_game(folder / "few", 3, 200, lambda tick, entity: f"5,word{tick % 9}")
@@ -163,6 +196,7 @@ def it_mixes(folder):
 with tempfile.TemporaryDirectory() as place:
     it_learns(pathlib.Path(place))
     it_says_what_is_wrong(pathlib.Path(place))
+    it_learns_from_several(pathlib.Path(place))
     it_applies_advice(pathlib.Path(place))
     it_mixes(pathlib.Path(place))
-print("4 passed, 0 failed")
+print("5 passed, 0 failed")

@@ -133,6 +133,44 @@ static void a_ground_gives_its_tolerance(void** state)
 
 // ---- from a file
 
+static ph_recording* read_one(const char* csv)
+{
+    const ph_recording_def def = {0};
+    ph_fault fault = {0};
+    ph_recording* made = ph_recording_parse(csv, strlen(csv), &def, &fault);
+    assert_non_null(made);
+    return made;
+}
+
+static void several_recordings_give_one_schema_that_holds_all(void** state)
+{
+    (void)state;
+    ph_recording* recordings[] = {
+        read_one("# rate 1\ntick,entity,x_mm,y_mm,z_mm,heading_deg,hp,mass,mood\n"
+                 "0,1,0,0,0,0,3,4,calm\n1,1,0,0,0,0,9,7,calm\n"),
+        read_one("# rate 1\ntick,entity,x_mm,y_mm,z_mm,heading_deg,mood,mass,hp,ammo\n"
+                 "0,1,0,0,0,0,a,-2.5,-8,1\n1,1,0,0,0,0,b,6,4,2\n2,1,0,0,0,0,c,6,4,2\n"),
+        read_one("# rate 1\ntick,entity,x_mm,y_mm,z_mm,heading_deg,hp\n0,1,0,0,0,0,low\n"),
+    };
+    const ph_recording* const all[] = {recordings[0], recordings[1], recordings[2]};
+    ph_fault fault = {0};
+    ph_schema* schema = ph_derive_schema_of(all, 2, &fault);
+    assert_non_null(schema);
+    char text[1024];
+    assert_true(ph_schema_print(schema, text, sizeof text) < sizeof text);
+    assert_non_null(strstr(text, "hp: range -8..9 "));
+    assert_non_null(strstr(text, "mass: fixed -2.5..7 step 0.1 "));
+    assert_non_null(strstr(text, "mood: enum 3 "));
+    assert_non_null(strstr(text, "ammo: range 1..2 "));
+    ph_schema_destroy(schema);
+    assert_null(ph_derive_schema_of(all, 3, &fault));
+    assert_string_equal(fault.message,
+                        "column hp has words in one recording and numbers in another");
+    for (int i = 0; i < 3; ++i) {
+        ph_recording_destroy(recordings[i]);
+    }
+}
+
 static void a_schema_is_loaded_from_a_file(void** state)
 {
     (void)state;
@@ -166,6 +204,7 @@ int main(void)
         cmocka_unit_test(large_whole_numbers_are_a_range),
         cmocka_unit_test(a_scene_gives_position_and_heading),
         cmocka_unit_test(a_ground_gives_its_tolerance),
+        cmocka_unit_test(several_recordings_give_one_schema_that_holds_all),
         cmocka_unit_test(a_schema_is_loaded_from_a_file),
         cmocka_unit_test(a_broken_schema_says_where),
     };

@@ -654,6 +654,25 @@ static void a_warm_call_allocates_nothing(void** state)
     teardown(&f);
 }
 
+// Cells that are empty again make room for others: a world that walks on for days has no more of them.
+static void cells_that_are_left_are_forgotten(void** state)
+{
+    (void)state;
+    fixture f;
+    int allocate_count = 0;
+    setup(&f, 701);
+    spawn_new(&f);
+    const ph_entity_id id = ph_world_live_entity(f.world, 0);
+    for (int step = 0; step < 300; ++step) {
+        ph_world_jump(f.world, id, (int64_t)step * PH_CELL_MM_MIN, 0, 0);
+        ph_world_tick(f.world);
+        assert_int_equal(ph_exporter_changes(f.exporter, ++f.stamp, lose_batch, &f), PH_OK);
+        allocate_count = step == 50 ? f.memory.allocate_count : allocate_count;
+    }
+    assert_int_equal(f.memory.allocate_count, allocate_count);
+    teardown(&f);
+}
+
 static void lack_of_memory_is_made_good(void** state)
 {
     (void)state;
@@ -688,6 +707,7 @@ int main(void)
         cmocka_unit_test(what_is_told_on_a_channel_depends_on_nothing_else),
         cmocka_unit_test(departures_come_after_all_arrivals),
         cmocka_unit_test(a_warm_call_allocates_nothing),
+        cmocka_unit_test(cells_that_are_left_are_forgotten),
         cmocka_unit_test(lack_of_memory_is_made_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AREA_MM = 100000, KEYS_MAX = 8000, TICKS_MAX = 400, ROUNDS = 12, FILE_MAX = 1 << 22 };
+enum { AREA_MM = 100000, KEYS_MAX = 8000, TICKS_MAX = 80000, ROUNDS = 12, FILE_MAX = 1 << 22 };
 
 typedef struct written_file {
     uint8_t* bytes;
@@ -35,7 +35,7 @@ typedef struct fixture {
     uint64_t keys[KEYS_MAX];
     int key_count;
     written_file file;
-    uint64_t hashes[TICKS_MAX]; // of the world at each tick
+    uint64_t* hashes; // of the world at each tick
     int tick_count;
     int taken_count; // ticks for which there was room
     test_memory memory;
@@ -164,10 +164,13 @@ static uint64_t hash_replay(const ph_replay* replay)
 
 // ---- a game
 
-static void setup_with(fixture* f, uint64_t seed, const char* schema_text, int buffer_bytes)
+static void setup_at(fixture* f, uint64_t seed, const char* schema_text, int buffer_bytes,
+                     uint32_t tick_us)
 {
-    *f = (fixture){.rng = {.state = seed}, .file.bytes = malloc(FILE_MAX)};
-    assert_non_null(f->file.bytes);
+    *f = (fixture){.rng = {.state = seed},
+                   .file.bytes = malloc(FILE_MAX),
+                   .hashes = calloc(TICKS_MAX, sizeof *f->hashes)};
+    assert_true(f->file.bytes != NULL && f->hashes != NULL);
     if (schema_text != NULL) {
         assert_int_equal(ph_schema_parse(schema_text, strlen(schema_text), NULL, &f->schema, NULL),
                          PH_OK);
@@ -177,7 +180,7 @@ static void setup_with(fixture* f, uint64_t seed, const char* schema_text, int b
     ph_world_def world = ph_world_def_default();
     world.schema = f->schema;
     world.entity_capacity = 4;
-    world.tick_us = 1000000; // a part for each tick, a key part for every ten
+    world.tick_us = tick_us;
     assert_int_equal(ph_world_create(&world, &f->world), PH_OK);
     ph_recorder_def def = ph_recorder_def_default();
     def.world = f->world;
@@ -186,12 +189,19 @@ static void setup_with(fixture* f, uint64_t seed, const char* schema_text, int b
     assert_int_equal(ph_recorder_create(&def, &f->recorder), PH_OK);
 }
 
+// A part for each tick, a key part for every ten.
+static void setup_with(fixture* f, uint64_t seed, const char* schema_text, int buffer_bytes)
+{
+    setup_at(f, seed, schema_text, buffer_bytes, 1000000);
+}
+
 static void teardown(fixture* f)
 {
     ph_recorder_destroy(f->recorder);
     ph_world_destroy(f->world);
     ph_schema_destroy(f->schema);
     free(f->file.bytes);
+    free(f->hashes);
     test_memory_assert_clean(&f->memory);
 }
 
@@ -427,6 +437,22 @@ static void a_recording_that_is_cut_anywhere_is_read_up_to_there(void** state)
     teardown(&f);
 }
 
+// The schema stands in it again, not at its ends alone.
+static void the_middle_of_a_recording_can_be_read(void** state)
+{
+    (void)state;
+    fixture f;
+    ph_replay_damage damage;
+    setup_with(&f, 12, SMALL, 1 << 20);
+    begin_play(&f, 5, 90, 3);
+    finish(&f);
+    const size_t begin = f.file.size / 10;
+    const int count = assert_right(&f, f.file.bytes + begin, f.file.size * 8 / 10, &damage);
+    assert_in_range(count, 50, 80);
+    assert_true(damage.is_open);
+    teardown(&f);
+}
+
 static void a_flipped_bit_takes_no_more_than_up_to_the_next_key_part(void** state)
 {
     (void)state;
@@ -443,6 +469,8 @@ static void a_flipped_bit_takes_no_more_than_up_to_the_next_key_part(void** stat
         assert_int_equal(damage.damaged_places, 1);
         assert_true(damage.first_offset <= i && damage.skipped_bytes > 0);
         assert_true(count >= 25);
+        // However far from another key part: those that are lost are counted.
+        assert_int_equal(damage.missing_ticks, 35 - count);
         least = count < least ? count : least;
     }
     assert_int_equal(least, 25); // in a key part: all until the next one
@@ -476,6 +504,65 @@ static void a_full_ring_leaves_ticks_out_and_goes_on_whole(void** state)
     assert_int_equal(damage.dropped_ticks, stats.dropped_ticks);
     assert_int_equal(damage.damaged_places, 0);
     teardown(&f);
+}
+
+static bool walk_on(fixture* f, ph_entity_id id)
+{
+    assert_int_equal(ph_world_move(f->world, id, 10 * f->tick_count, 0, 0), PH_OK);
+    return tick(f) == PH_OK;
+}
+
+// A tick of one walker takes 11 words of 16,384, one in which nothing happens 4. So the ring is drained up to most of the
+// words before it begins again, and is full there the next time round.
+static void a_ring_that_is_full_at_its_end_overwrites_nothing(void** state)
+{
+    (void)state;
+    for (int i = 0; i < 22; ++i) {
+        const int walks = 1487 + i % 2;
+        const int rests = i / 2;
+        fixture f;
+        ph_replay_damage damage;
+        setup_at(&f, 10, SMALL, 65536, 10000);
+        ph_entity_id id;
+        assert_int_equal(ph_world_spawn(f.world, &(ph_spawn){.key = 1}, &id), PH_OK);
+        while (f.tick_count < walks && walk_on(&f, id)) {
+        }
+        for (int t = 0; t < rests; ++t) {
+            tick(&f);
+        }
+        assert_int_equal(ph_recorder_drain(f.recorder, write_file, &f.file), PH_OK);
+        const int drained = f.tick_count;
+        while (walk_on(&f, id)) {
+        }
+        assert_in_range(f.taken_count, drained + 1480, drained + 1490);
+        finish(&f);
+        assert_int_equal(assert_right(&f, f.file.bytes, f.file.size, &damage), f.taken_count);
+        assert_int_equal(damage.damaged_places, 0);
+        teardown(&f);
+    }
+}
+
+// A part has 65,535 ticks at most, with those that are missing.
+static void a_pause_of_any_length_is_missing_ticks(void** state)
+{
+    (void)state;
+    static const int PAUSES[] = {65532, 65533, 65534, 70000};
+    for (int i = 0; i < 4; ++i) {
+        fixture f;
+        ph_replay_damage damage;
+        setup_at(&f, 11, SMALL, 1 << 20, 10000);
+        begin_play(&f, 4, 3, 2);
+        for (int t = 0; t < PAUSES[i]; ++t) {
+            ph_world_tick(f.world);
+        }
+        f.tick_count += PAUSES[i];
+        play(&f, 3, 2);
+        finish(&f);
+        assert_int_equal(assert_right(&f, f.file.bytes, f.file.size, &damage), 6);
+        assert_int_equal(damage.missing_ticks, PAUSES[i]);
+        assert_int_equal(damage.damaged_places, 0);
+        teardown(&f);
+    }
 }
 
 static void what_is_not_written_is_lost_alone(void** state)
@@ -610,8 +697,11 @@ int main(void)
         cmocka_unit_test(every_tick_comes_back_with_any_schema),
         cmocka_unit_test(jumps_and_spawns_are_said_in_the_tick_of_their_own),
         cmocka_unit_test(a_recording_that_is_cut_anywhere_is_read_up_to_there),
+        cmocka_unit_test(the_middle_of_a_recording_can_be_read),
         cmocka_unit_test(a_flipped_bit_takes_no_more_than_up_to_the_next_key_part),
         cmocka_unit_test(a_full_ring_leaves_ticks_out_and_goes_on_whole),
+        cmocka_unit_test(a_ring_that_is_full_at_its_end_overwrites_nothing),
+        cmocka_unit_test(a_pause_of_any_length_is_missing_ticks),
         cmocka_unit_test(what_is_not_written_is_lost_alone),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_warm_tick_allocates_nothing),

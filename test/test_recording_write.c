@@ -5,17 +5,22 @@
 
 #include "support/test_support.h"
 
+#include "kit/column_bindings.h"
+#include "kit/derive.h"
 #include "kit/file_text.h"
 #include "kit/recording_csv.h"
 #include "kit/recording_replay.h"
 #include "kit/recording_write.h"
 #include "kit/scene_recording.h"
 
+#include <pinhole/recorder.h>
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MAX = 1 << 22 };
+enum { FILE_MAX = 1 << 22, RECORDED_TICKS = 8 };
 
 typedef struct written_file {
     char* bytes;
@@ -252,6 +257,159 @@ static void what_is_missing_is_said(void** state)
     free(file.bytes);
 }
 
+// A world with one entity of this schema, recorded for some ticks.
+static written_file record_world(const char* schema_text, double value, uint64_t key)
+{
+    ph_schema* schema;
+    ph_error error = {0};
+    if (ph_schema_parse(schema_text, strlen(schema_text), NULL, &schema, &error) != PH_OK) {
+        fail_msg("%s", error.text);
+    }
+    written_file file = make_file();
+    ph_world* world;
+    ph_world_def world_def = ph_world_def_default();
+    world_def.schema = schema;
+    assert_int_equal(ph_world_create(&world_def, &world), PH_OK);
+    ph_recorder* recorder;
+    ph_recorder_def def = ph_recorder_def_default();
+    def.world = world;
+    assert_int_equal(ph_recorder_create(&def, &recorder), PH_OK);
+    ph_entity_id id;
+    assert_int_equal(ph_world_spawn(world, &(ph_spawn){.key = key}, &id), PH_OK);
+    const ph_class_def* type = ph_schema_class(schema, 0);
+    for (int tick = 0; tick < RECORDED_TICKS; ++tick) {
+        for (int p = 1; p < type->property_count; ++p) {
+            const double number = value + tick;
+            const int64_t whole = (int64_t)number;
+            if (type->properties[p].coding == PH_CODING_RANGE) {
+                assert_int_equal(
+                    ph_world_set_property(world, id, p, PH_FIELD_I64, &whole, sizeof whole), PH_OK);
+            } else if (type->properties[p].coding == PH_CODING_FIXED) {
+                assert_int_equal(
+                    ph_world_set_property(world, id, p, PH_FIELD_F64, &number, sizeof number),
+                    PH_OK);
+            }
+        }
+        ph_world_tick(world);
+        assert_int_equal(ph_recorder_tick(recorder), PH_OK);
+    }
+    assert_int_equal(ph_recorder_finish(recorder, write_file, &file), PH_OK);
+    ph_recorder_destroy(recorder);
+    ph_world_destroy(world);
+    ph_schema_destroy(schema);
+    return file;
+}
+
+static void properties_named_as_columns_have_columns_of_their_own(void** state)
+{
+    (void)state;
+    static const char SCHEMA[] =
+        "class kart\n    at: position\n    heading: range 0..19\n    entity: range 0..19\n"
+        "    position: range 0..19\n    tick: range 0..19\n    teleport: range 0..19\n"
+        "    v: vec3 0..9 step 1\n    v_x: range 0..19\n";
+    written_file file = record_world(SCHEMA, 4.0, 5);
+    ph_recording* recording = read_again(&file);
+    assert_string_equal(recording->note, "1 property has no column"); // v_x is that of v
+    assert_int_equal(ph_recording_find_column(recording, "entity"), -1);
+    static const char* const NAMES_OF[] = {"heading", "entity", "position", "tick", "teleport"};
+    for (int i = 0; i < 5; ++i) {
+        const int column = ph_recording_find_property(recording, NAMES_OF[i]);
+        assert_true(column >= 0 && recording->columns[column].value[2] == 6.0);
+    }
+    assert_lossless(recording, "");
+    ph_fault fault = {0};
+    ph_schema* derived = ph_derive_schema(recording, &fault);
+    assert_non_null(derived);
+    ph_schema_destroy(derived);
+    // The recorded schema takes each from its own column.
+    ph_schema* recorded;
+    ph_column_bindings bindings;
+    assert_int_equal(ph_schema_parse(SCHEMA, strlen(SCHEMA), NULL, &recorded, NULL), PH_OK);
+    assert_true(ph_column_bindings_make(recorded, recording, &bindings, &fault));
+    assert_true(bindings.count >= 5 && bindings.is_heading_ignored);
+    ph_schema_destroy(recorded);
+    ph_recording_destroy(recording);
+    free(file.bytes);
+}
+
+// Another entity under the same key has not moved there; one that was away has not either, but that is no jump.
+static void another_entity_of_the_same_key_is_a_jump(void** state)
+{
+    (void)state;
+    static const char SCHEMA[] = "class kart\n    at: position\n";
+    ph_schema* schema;
+    ph_world* world;
+    ph_recorder* recorder;
+    written_file file = make_file();
+    ph_world_def world_def = ph_world_def_default();
+    ph_recorder_def def = ph_recorder_def_default();
+    assert_int_equal(ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &schema, NULL), PH_OK);
+    world_def.schema = schema;
+    assert_int_equal(ph_world_create(&world_def, &world), PH_OK);
+    def.world = world;
+    assert_int_equal(ph_recorder_create(&def, &recorder), PH_OK);
+    for (int tick = 0; tick < 7; ++tick) {
+        ph_entity_id id = ph_world_find(world, 5);
+        if (tick != 3 && id.index1 != 0) {
+            ph_world_despawn(world, id); // anew in ticks 2 and 6; away in 4
+        }
+        if (tick != 3 && tick != 4) {
+            const ph_spawn spawn = {.key = 5, .position_mm = {tick * 100, 0, 0}};
+            assert_int_equal(ph_world_spawn(world, &spawn, &id), PH_OK);
+        }
+        ph_world_tick(world);
+        assert_int_equal(ph_recorder_tick(recorder), PH_OK);
+    }
+    assert_int_equal(ph_recorder_finish(recorder, write_file, &file), PH_OK);
+    ph_recording* recording = read_again(&file);
+    assert_true(recording->has_marks && recording->entity_count == 1);
+    static const int JUMPS[] = {0, 1, 1, 0, -1, 0, 1};
+    for (int tick = 0; tick < 7; ++tick) {
+        const int row = ph_recording_row(recording, 0, tick);
+        assert_int_equal(row >= 0 ? recording->is_jump[row] : -1, JUMPS[tick]);
+    }
+    ph_recording_destroy(recording);
+    ph_recorder_destroy(recorder);
+    ph_world_destroy(world);
+    ph_schema_destroy(schema);
+    free(file.bytes);
+}
+
+// Keys that are no number of text are numbered, as they appear.
+static void large_keys_are_numbered(void** state)
+{
+    (void)state;
+    written_file file = record_world("class kart\n    at: position\n", 0.0, UINT64_MAX);
+    ph_recording* recording = read_again(&file);
+    assert_int_equal(recording->entity_count, 1);
+    assert_int_equal(recording->id[0], 0);
+    assert_int_equal(recording->row_count, RECORDED_TICKS);
+    ph_recording_destroy(recording);
+    free(file.bytes);
+}
+
+// Each of them takes 301 characters: 62 columns are more than most rows.
+static void the_longest_rows_fit_into_text(void** state)
+{
+    (void)state;
+    char schema[8192] = "class star\n    at: position\n";
+    for (int i = 0; i < PH_RECORDING_COLUMNS_MAX; ++i) {
+        const size_t used = strlen(schema);
+        snprintf(schema + used, sizeof schema - used,
+                 "    mass_%d: fixed -1e300..1e300 step 1e294\n", i);
+    }
+    written_file file = record_world(schema, -1e300, 5);
+    ph_recording* recording = read_again(&file);
+    written_file text = make_file();
+    const ph_recording_sink sink = {.write = write_file, .context = &text};
+    ph_fault fault = {0};
+    assert_true(ph_recording_write_csv(recording, &sink, &fault));
+    assert_true(text.size > (size_t)RECORDED_TICKS * 300 * PH_RECORDING_COLUMNS_MAX);
+    ph_recording_destroy(recording);
+    free(text.bytes);
+    free(file.bytes);
+}
+
 static void golden_bytes_are_the_same(void** state)
 {
     (void)state;
@@ -296,10 +454,17 @@ static void a_full_disk_is_said(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cell_comes_back),   cmocka_unit_test(marks_of_jumps_come_back),
-        cmocka_unit_test(scenes_come_back),        cmocka_unit_test(odd_columns_are_kept_or_named),
-        cmocka_unit_test(what_is_missing_is_said), cmocka_unit_test(golden_bytes_are_the_same),
+        cmocka_unit_test(every_cell_comes_back),
+        cmocka_unit_test(marks_of_jumps_come_back),
+        cmocka_unit_test(scenes_come_back),
+        cmocka_unit_test(odd_columns_are_kept_or_named),
+        cmocka_unit_test(what_is_missing_is_said),
+        cmocka_unit_test(golden_bytes_are_the_same),
         cmocka_unit_test(a_full_disk_is_said),
+        cmocka_unit_test(properties_named_as_columns_have_columns_of_their_own),
+        cmocka_unit_test(the_longest_rows_fit_into_text),
+        cmocka_unit_test(another_entity_of_the_same_key_is_a_jump),
+        cmocka_unit_test(large_keys_are_numbered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

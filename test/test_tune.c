@@ -7,6 +7,7 @@
 #include "test_support.h"
 
 #include "kit/derive.h"
+#include "kit/learn.h"
 #include "kit/recording_csv.h"
 #include "kit/sim_material.h"
 #include "kit/tune.h"
@@ -14,6 +15,7 @@
 
 #include <pinhole/integers.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +101,7 @@ static void columns_cost_what_codings_say(void** state)
     const ph_tune_column* idle = &columns[3];
     assert_true(idle->changes == 0 && idle->low == idle->high && idle->samples == 4);
     // Others of the kind may have greater values.
-    ph_schema* schema = ph_tune_columns_schema(derived, columns, &fault);
+    ph_schema* schema = ph_tune_columns_schema(derived, columns, derived, &fault);
     assert_non_null(schema);
     const ph_property_def* made = &ph_schema_class(schema, 0)->properties[2];
     assert_true(made->lo == 0.0 && made->hi >= 300.0);
@@ -108,11 +110,70 @@ static void columns_cost_what_codings_say(void** state)
     ph_recording_destroy(recording);
 }
 
+// Round once, in steps of 10 degrees: the way is never 350.
+static void angles_go_the_shorter_way(void** state)
+{
+    (void)state;
+    char text[4096] = "# rate 4\ntick,entity,x_mm,y_mm,z_mm,heading_deg\n";
+    for (int t = 0; t < 80; ++t) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%d,1,0,0,0,%d\n", t, t * 10 % 360);
+    }
+    const ph_recording_def def = {0};
+    ph_fault fault = {0};
+    ph_recording* recording = ph_recording_parse(text, strlen(text), &def, &fault);
+    assert_non_null(recording);
+    ph_schema* derived = ph_derive_schema(recording, &fault);
+    assert_non_null(derived);
+    static ph_tune_column columns[PH_PROPERTIES_MAX];
+    const struct ph_recording* recordings[] = {recording};
+    assert_true(ph_tune_columns_measure(derived, recordings, 1, columns, &fault));
+    assert_int_equal(columns[1].changes, 79);
+    // 7 or 8 of 256 levels, by the difference; by its way 0 or 1.
+    assert_int_equal(columns[1].predictor, PH_TUNE_LINEAR);
+    assert_int_equal(columns[1].lengths[0] + columns[1].lengths[1], 78);
+    assert_int_equal(columns[1].lengths[3], 1);
+    ph_schema_destroy(derived);
+    ph_recording_destroy(recording);
+}
+
+// Counted as often as the library's model says, a model saves nothing; with one symbol alone it does.
+static void a_model_that_saves_nothing_is_left_out(void** state)
+{
+    (void)state;
+    static const char TEXT[] = "class thing\n    at: position\n";
+    static ph_pinhole_counts counts;
+    const ph_pinhole_family_info* family = &ph_pinhole_families[PH_FAMILY_X_MOVING];
+    ph_schema* base;
+    ph_fault fault = {0};
+    assert_int_equal(ph_schema_parse(TEXT, sizeof TEXT - 1, NULL, &base, NULL), PH_OK);
+    counts.updates = 1000;
+    for (int i = 0; i < family->symbols; ++i) {
+        const uint16_t* parts = ph_pinhole_cumulative + family->first + i;
+        counts.seen[family->first + i] = (uint64_t)(parts[1] - parts[0]);
+    }
+    ph_schema* made = ph_learn_schema(base, &counts, &fault);
+    assert_non_null(made);
+    assert_int_equal(ph_learn_model_count(made), 0);
+    ph_schema_destroy(made);
+    for (int i = 0; i < family->symbols; ++i) {
+        counts.seen[family->first + i] = i == 3 ? 1000 : 0;
+    }
+    made = ph_learn_schema(base, &counts, &fault);
+    assert_non_null(made);
+    assert_int_equal(ph_learn_model_count(made), 1);
+    assert_true(ph_learn_cost256(made, &counts) < ph_learn_cost256(base, &counts));
+    ph_schema_destroy(made);
+    ph_schema_destroy(base);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_of_a_game_are_worth_it_and_always_the_same),
         cmocka_unit_test(columns_cost_what_codings_say),
+        cmocka_unit_test(angles_go_the_shorter_way),
+        cmocka_unit_test(a_model_that_saves_nothing_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

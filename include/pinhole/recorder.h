@@ -179,7 +179,7 @@ typedef struct ph_replay_damage {
     int damaged_places;     ///< how often reading had to go on further behind
     size_t first_offset;    ///< of the first of them, in bytes
     size_t skipped_bytes;   ///< in all of them
-    uint64_t missing_ticks; ///< between those that could be read; dropped ones, too
+    uint64_t missing_ticks; ///< that could not be read, as far as whole parts tell of them; dropped ones, too
     uint32_t dropped_ticks; ///< that the recorder itself left out
 } ph_replay_damage;
 

@@ -1,16 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The entities of a recording at one tick, as its writer and its readers both have them, and the coding of
-// what changes (docs/wire_recording.md). An entity has a place; what it has is a series of numbers for each
+// The entities of a recording at one tick, as its writer and its readers both have them. An entity has a place; what it has is a series of numbers for each
 // channel: three for a position, one for a number, four for a quaternion.
 //
 //   entities   place 0 | place 1 | ...                           key, class, what changed
 //   series     channels of place 0 | channels of place 1 | ...   the value, how it moved, which guesses erred
 //   texts      texts of place 0 | texts of place 1 | ...         length, bytes
 //
-// A value is told as what it differs by from the best of three guesses: as it was, as it moved, as its motion
-// changed. Which is best, and how far it errs, the last values say. Once per entity and tick.
+// Beside them the models of the coding (journal_coding.h), which forget at the same time.
 
 #ifndef PH_JOURNAL_JOURNAL_STATE_H
 #define PH_JOURNAL_JOURNAL_STATE_H
@@ -24,6 +22,9 @@
 // A class has at most so many properties with as many channels.
 #define PH_JOURNAL_CHANNELS_MAX (PH_PROPERTIES_MAX * 4)
 #define PH_JOURNAL_GUESSES 3
+// The dictionary never grows: what comes after that is told in full.
+#define PH_JOURNAL_TEXTS_BYTES (UINT32_C(1) << 18)
+#define PH_JOURNAL_TEXTS_MAX 4096
 #define PH_JOURNAL_ERROR_CONTEXTS 16
 
 // One number of a property.
@@ -170,28 +171,11 @@ void ph_journal_join(const ph_journal_class* type, int property, const uint64_t*
 // Whether such a value can be: a quaternion may not.
 bool ph_journal_is_value(const ph_journal_class* type, int property, const uint64_t* values);
 
-// ---- coding: the writer gives values, the reader gets them
-
-uint64_t ph_journal_state_small(ph_journal_state* state, ph_journal_coder* coder,
-                                ph_journal_small what, uint64_t value);
-
-// Mask and flags, of a newcomer or where they changed.
-void ph_journal_state_sight(ph_journal_state* state, ph_journal_coder* coder,
-                            ph_journal_entity* entity);
-
-// All values of a newcomer, which stand in the state, or get there.
-// @return False where a reader meets a value that cannot be.
-bool ph_journal_state_code_newcomer(ph_journal_state* state, ph_journal_coder* coder, int place);
-
-// What changes of an entity: entity->changed and entity->move say what, values the numbers by channel, and
-// texts are in `texts` by property. Afterwards they are in the state. The reader's arrays are filled in. @return False where a reader meets a value that cannot be.
+// New values of an entity: numbers by channel, texts by property.
 typedef struct ph_journal_change {
     uint64_t values[PH_JOURNAL_CHANNELS_MAX];
     ph_text texts[PH_PROPERTIES_MAX];
 } ph_journal_change;
-
-bool ph_journal_state_code_change(ph_journal_state* state, ph_journal_coder* coder, int place,
-                                  ph_journal_change* change);
 
 // Puts the values of a mask there, without coding.
 void ph_journal_state_fill(ph_journal_state* state, int place, uint64_t mask,

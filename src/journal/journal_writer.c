@@ -5,6 +5,7 @@
 
 #include "base/allocator.h"
 #include "base/math.h"
+#include "journal/journal_coding.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,46 +98,7 @@ static bool reserve_captured(ph_journal_writer* writer, int count)
     return is_grown;
 }
 
-// ---- captured words
-
-static int kind_of(const uint32_t* record)
-{
-    return (int)(record[0] & 7);
-}
-
-static uint32_t index_of(const uint32_t* record)
-{
-    return record[0] >> 3;
-}
-
-static uint64_t wide_at(const uint32_t* words)
-{
-    return (uint64_t)words[1] << 32 | words[0];
-}
-
-// Reads the values of a mask. @return The words behind them.
-static const uint32_t* read_captured(const ph_journal_class* type, uint64_t mask,
-                                     const uint32_t* at, ph_journal_change* change)
-{
-    for (uint64_t left = mask; left != 0; left &= left - 1) {
-        const int p = ph_word_lowest_bit(left);
-        const ph_property* property = &type->described->properties[p];
-        if (property->is_text) {
-            change->texts[p] =
-                (ph_text){.bytes = (const uint8_t*)(at + 1), .length = (uint16_t)at[0]};
-            at += 1 + (at[0] + 3) / 4;
-            continue;
-        }
-        ph_journal_split(type, p, at, change->values + type->first_channel[p]);
-        at += property->words;
-    }
-    return at;
-}
-
-static uint64_t all_of(const ph_journal_class* type)
-{
-    return type->values | UINT64_C(1) << type->described->position;
-}
+// ---- sorting a tick
 
 static const ph_journal_class* class_of_state(const ph_journal_writer* writer,
                                               const uint32_t* record)
@@ -144,41 +106,24 @@ static const ph_journal_class* class_of_state(const ph_journal_writer* writer,
     return &writer->state.classes[record[4] & 255];
 }
 
-static const uint32_t* behind_values(const ph_journal_class* type, uint64_t mask,
-                                     const uint32_t* at)
-{
-    for (uint64_t left = mask; left != 0; left &= left - 1) {
-        const ph_property* property = &type->described->properties[ph_word_lowest_bit(left)];
-        at += property->is_text ? 1 + (at[0] + 3) / 4 : (uint32_t)property->words;
-    }
-    return at;
-}
-
-static uint64_t mask_of_change(const ph_journal_class* type, const uint32_t* record)
-{
-    return wide_at(record + 1) | (uint64_t)(record[3] != 0) << type->described->position;
-}
-
-// ---- sorting a tick
-
 // Notes the events and changes of a tick. @return PH_OK or PH_ERROR_MEMORY.
 static ph_result collect(ph_journal_writer* writer, const uint32_t* at)
 {
     writer->event_count = 0;
     for (;;) {
-        if (at == writer->def.ring_end || kind_of(at) == PH_CAPTURED_SKIP) {
+        if (at == writer->def.ring_end || ph_captured_kind(at) == PH_CAPTURED_SKIP) {
             at = writer->def.ring_begin;
         }
-        const int kind = kind_of(at);
+        const ph_captured kind = ph_captured_kind(at);
         if (kind == PH_CAPTURED_DONE) {
             return PH_OK;
         }
         if (kind == PH_CAPTURED_CHANGE) {
-            const uint32_t place = writer->place1[index_of(at)] - 1;
+            const uint32_t place = writer->place1[ph_captured_index(at)] - 1;
             const ph_journal_class* type =
                 &writer->state.classes[writer->state.entities[place].class_index];
             writer->places[place].change = at;
-            at = behind_values(type, mask_of_change(type, at), at + 4);
+            at = ph_captured_behind(type, ph_captured_mask(type, at), at + 4);
             continue;
         }
         if (!reserve_captured(writer, writer->event_count + 1)) {
@@ -187,7 +132,7 @@ static ph_result collect(ph_journal_writer* writer, const uint32_t* at)
         writer->events[writer->event_count++] = at;
         if (kind == PH_CAPTURED_STATE) {
             const ph_journal_class* type = class_of_state(writer, at);
-            at = behind_values(type, all_of(type), at + 5);
+            at = ph_captured_behind(type, ph_captured_all(type), at + 5);
         } else {
             at += kind == PH_CAPTURED_SHOWN ? 3 : 1;
         }
@@ -295,14 +240,14 @@ static ph_result open_part(ph_journal_writer* writer, bool is_key, uint32_t tick
 
 static void small(ph_journal_writer* writer, ph_journal_small what, uint64_t value)
 {
-    ph_journal_state_small(&writer->state, &writer->coder, what, value);
+    ph_journal_code_small(&writer->state, &writer->coder, what, value);
 }
 
 static int count_events(const ph_journal_writer* writer, ph_captured kind)
 {
     int count = 0;
     for (int i = 0; i < writer->event_count; ++i) {
-        count += kind_of(writer->events[i]) == (int)kind;
+        count += ph_captured_kind(writer->events[i]) == kind;
     }
     return count;
 }
@@ -315,10 +260,10 @@ static void remove_gone(ph_journal_writer* writer, bool is_told)
     }
     bool has_gone = false;
     for (int i = 0; i < writer->event_count; ++i) {
-        if (kind_of(writer->events[i]) != PH_CAPTURED_GONE) {
+        if (ph_captured_kind(writer->events[i]) != PH_CAPTURED_GONE) {
             continue;
         }
-        uint32_t* place1 = &writer->place1[index_of(writer->events[i])];
+        uint32_t* place1 = &writer->place1[ph_captured_index(writer->events[i])];
         if (is_told) {
             ph_journal_uniform(&writer->coder, *place1 - 1, (uint32_t)writer->state.place_count);
         }
@@ -344,15 +289,15 @@ static void show(ph_journal_writer* writer, bool is_told)
     }
     for (int i = 0; i < writer->event_count; ++i) {
         const uint32_t* record = writer->events[i];
-        if (kind_of(record) != PH_CAPTURED_SHOWN) {
+        if (ph_captured_kind(record) != PH_CAPTURED_SHOWN) {
             continue;
         }
-        const uint32_t place = writer->place1[index_of(record)] - 1;
+        const uint32_t place = writer->place1[ph_captured_index(record)] - 1;
         ph_journal_entity* entity = &writer->state.entities[place];
         set_sight(entity, record[1], record[2]);
         if (is_told) {
             ph_journal_uniform(&writer->coder, place, (uint32_t)writer->state.place_count);
-            ph_journal_state_sight(&writer->state, &writer->coder, entity);
+            ph_journal_code_sight(&writer->state, &writer->coder, entity);
         }
     }
 }
@@ -362,30 +307,31 @@ static void tell_newcomer(ph_journal_state* state, ph_journal_coder* coder, int 
 {
     ph_journal_entity* entity = &state->entities[place];
     const int64_t step = (int64_t)(entity->key - state->last_key);
-    ph_journal_state_small(state, coder, PH_JOURNAL_KEY_STEP,
-                           (uint64_t)step << 1 ^ (step < 0 ? UINT64_MAX : 0));
+    ph_journal_code_small(state, coder, PH_JOURNAL_KEY_STEP,
+                          (uint64_t)step << 1 ^ (step < 0 ? UINT64_MAX : 0));
     state->last_key = entity->key;
     ph_journal_uniform(coder, entity->class_index, (uint32_t)state->class_count);
-    ph_journal_state_small(state, coder, PH_JOURNAL_NEW,
-                           (entity->is_new ? 1U : 0U) +
-                               (entity->move == PH_JOURNAL_JUMPED ? 2U : 0U));
-    ph_journal_state_sight(state, coder, entity);
-    ph_journal_state_code_newcomer(state, coder, place);
+    ph_journal_code_small(state, coder, PH_JOURNAL_NEW,
+                          (entity->is_new ? 1U : 0U) +
+                              (entity->move == PH_JOURNAL_JUMPED ? 2U : 0U));
+    ph_journal_code_sight(state, coder, entity);
+    ph_journal_code_newcomer(state, coder, place);
 }
 
 static int add_newcomer(ph_journal_writer* writer, const uint32_t* record)
 {
     ph_journal_state* state = &writer->state;
-    const int place = ph_journal_state_add(state, wide_at(record + 1), (int)(record[4] & 255));
+    const int place =
+        ph_journal_state_add(state, ph_captured_wide(record + 1), (int)(record[4] & 255));
     ph_journal_entity* entity = &state->entities[place];
     const ph_journal_class* type = &state->classes[entity->class_index];
     entity->is_new = (record[4] >> 17 & 1) != 0;
     entity->move = (record[4] >> 16 & 1) != 0 ? PH_JOURNAL_JUMPED : PH_JOURNAL_STAYED;
     set_sight(entity, record[3], record[4] >> 8);
-    read_captured(type, all_of(type), record + 5, &writer->scratch);
-    ph_journal_state_fill(state, place, all_of(type), &writer->scratch);
-    writer->place1[index_of(record)] = (uint32_t)place + 1;
-    writer->places[place] = (ph_writer_place){.index = index_of(record)};
+    ph_captured_read(type, ph_captured_all(type), record + 5, &writer->scratch);
+    ph_journal_state_fill(state, place, ph_captured_all(type), &writer->scratch);
+    writer->place1[ph_captured_index(record)] = (uint32_t)place + 1;
+    writer->places[place] = (ph_writer_place){.index = ph_captured_index(record)};
     return place;
 }
 
@@ -395,7 +341,7 @@ static void record_newcomers(ph_journal_writer* writer, bool is_told)
         small(writer, PH_JOURNAL_NEWCOMERS, (uint64_t)count_events(writer, PH_CAPTURED_STATE));
     }
     for (int i = 0; i < writer->event_count; ++i) {
-        if (kind_of(writer->events[i]) == PH_CAPTURED_STATE) {
+        if (ph_captured_kind(writer->events[i]) == PH_CAPTURED_STATE) {
             const int place = add_newcomer(writer, writer->events[i]);
             if (is_told) {
                 tell_newcomer(&writer->state, &writer->coder, place);
@@ -417,9 +363,9 @@ static void read_change(ph_journal_writer* writer, int place)
         return;
     }
     const ph_journal_class* type = &writer->state.classes[entity->class_index];
-    entity->changed = wide_at(record + 1);
+    entity->changed = ph_captured_wide(record + 1);
     entity->move = (uint8_t)record[3];
-    read_captured(type, mask_of_change(type, record), record + 4, &writer->scratch);
+    ph_captured_read(type, ph_captured_mask(type, record), record + 4, &writer->scratch);
     writer->places[place].change = NULL;
 }
 
@@ -434,7 +380,7 @@ static void tell_changes(ph_journal_writer* writer)
         }
         entity->is_new = false;
         read_change(writer, place);
-        ph_journal_state_code_change(state, &writer->coder, place, &writer->scratch);
+        ph_journal_code_change(state, &writer->coder, place, &writer->scratch);
     }
 }
 
@@ -506,10 +452,10 @@ static void tell_whole(ph_journal_writer* writer, keyed_place* order, ph_writer_
     ph_journal_state_clear(&writer->spare);
     ph_journal_state_forget(&writer->spare);
     ph_journal_state* spare = &writer->spare;
-    ph_journal_state_small(spare, &writer->coder, PH_JOURNAL_SKIPPED, 0);
-    ph_journal_state_small(spare, &writer->coder, PH_JOURNAL_GONE, 0);
-    ph_journal_state_small(spare, &writer->coder, PH_JOURNAL_SHOWN, 0);
-    ph_journal_state_small(spare, &writer->coder, PH_JOURNAL_NEWCOMERS, (uint64_t)count);
+    ph_journal_code_small(spare, &writer->coder, PH_JOURNAL_SKIPPED, 0);
+    ph_journal_code_small(spare, &writer->coder, PH_JOURNAL_GONE, 0);
+    ph_journal_code_small(spare, &writer->coder, PH_JOURNAL_SHOWN, 0);
+    ph_journal_code_small(spare, &writer->coder, PH_JOURNAL_NEWCOMERS, (uint64_t)count);
     for (int i = 0; i < count; ++i) {
         copy_entity(writer, (int)order[i].place, places);
     }
@@ -580,7 +526,7 @@ static uint32_t highest_index(const ph_journal_writer* writer)
 {
     uint32_t highest = 0;
     for (int i = 0; i < writer->event_count; ++i) {
-        const uint32_t index = index_of(writer->events[i]);
+        const uint32_t index = ph_captured_index(writer->events[i]);
         highest = index > highest ? index : highest;
     }
     return highest;
@@ -615,7 +561,7 @@ static bool is_part_full(const ph_journal_writer* writer)
 ph_result ph_journal_writer_take(ph_journal_writer* writer, const uint32_t* record)
 {
     const uint32_t tick = record[1];
-    if (kind_of(record) == PH_CAPTURED_WHOLE) {
+    if (ph_captured_kind(record) == PH_CAPTURED_WHOLE) {
         forget_entities(writer);
     } else if (writer->needs_whole) {
         ++writer->lost_ticks;

@@ -3,42 +3,14 @@
 
 // From captured ticks (recorder.c) to parts. Runs where the game drains the recorder, on a thread of its own
 // if it likes: nothing here touches a world. Once per tick.
-//
-// A captured tick is words of 32 bits:
-//
-//     TICK, tick, words                                      the first; words of the whole tick
-//     WHOLE, tick, words                                     instead: nothing of before counts
-//     GONE                                                   an entity of before is not there
-//     STATE, key 2, seen by, class + 2^8 flags + 2^16 jumped + 2^17 new, all values
-//                                                            an entity that was not there
-//     SHOWN, seen by, flags                                  its visibility was set
-//     CHANGE, mask 2, move, [position 3], values of the mask
-//     DONE                                                   the last
-//
-// The first word of each has the kind in its low 3 bits, above it the index of the entity in the world. Values
-// are the words of schema/property.h; a reference is the key + 1 in two words, a text its length and bytes in
-// whole words.
 
 #ifndef PH_JOURNAL_JOURNAL_WRITER_H
 #define PH_JOURNAL_JOURNAL_WRITER_H
 
+#include "journal/captured.h"
 #include "journal/journal_part.h"
-#include "journal/journal_state.h"
 
 #include <pinhole/recorder.h>
-
-typedef enum ph_captured {
-    PH_CAPTURED_SKIP = 0, // goes on where the ring begins
-    PH_CAPTURED_TICK,
-    PH_CAPTURED_WHOLE,
-    PH_CAPTURED_GONE,
-    PH_CAPTURED_STATE,
-    PH_CAPTURED_SHOWN,
-    PH_CAPTURED_CHANGE,
-    PH_CAPTURED_DONE,
-} ph_captured;
-
-#define PH_CAPTURED_TICK_WORDS 3
 
 typedef struct ph_journal_writer_def {
     const ph_schema* schema;

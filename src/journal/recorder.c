@@ -485,7 +485,7 @@ ph_result ph_recorder_tick(ph_recorder* recorder)
 static const uint32_t* tick_at(const ph_recorder* recorder, uint64_t* position)
 {
     const uint64_t place = *position & (recorder->capacity - 1);
-    if ((recorder->ring[place] & 7) == PH_CAPTURED_SKIP) {
+    if (ph_captured_kind(recorder->ring + place) == PH_CAPTURED_SKIP) {
         *position += recorder->capacity - place;
         return recorder->ring;
     }

@@ -5,8 +5,8 @@
 // there is none the next mark is looked for. A part of ticks counts when its checksums are right and it is a
 // key part, or follows the one before. Some 200 ns for each value that changes.
 
+#include "journal/journal_coding.h"
 #include "journal/journal_part.h"
-#include "journal/journal_state.h"
 
 #include "base/allocator.h"
 #include "base/check.h"
@@ -31,6 +31,10 @@ struct ph_replay {
     ph_part part;
     uint32_t next_sequence; // of a part that follows it
     bool is_followed;       // one may follow: the state is right
+    // What parts say, read or not: those before `next_tick` were read, or are counted as missing.
+    bool has_part;
+    uint32_t next_tick;
+    uint32_t end_tick;
     // The tick.
     bool has_tick;
     uint32_t tick;
@@ -161,6 +165,16 @@ static void note_damage(ph_replay* replay, size_t from, size_t to)
     replay->damage.skipped_bytes += to - from;
 }
 
+// Which ticks the recording has, by all parts whose checksums are right.
+static void note_part(ph_replay* replay, const ph_part* part)
+{
+    if (!replay->has_part) {
+        replay->next_tick = part->first_tick;
+    }
+    replay->has_part = true;
+    replay->end_tick = part->end_tick > replay->end_tick ? part->end_tick : replay->end_tick;
+}
+
 // A part of ticks that cannot be used: its ticks are missing, for damage before it or in it.
 static bool begin_part(ph_replay* replay, const ph_part* part, const uint8_t* body)
 {
@@ -195,6 +209,7 @@ static bool next_part(ph_replay* replay)
             replay->at = replay->size;
             return false;
         }
+        note_part(replay, &part);
         const uint8_t* body = replay->bytes + replay->at + PH_PART_HEADER_BYTES;
         replay->at += PH_PART_HEADER_BYTES + part.body_size;
         replay->damage.is_open = part.kind != PH_PART_END;
@@ -219,7 +234,7 @@ static bool next_part(ph_replay* replay)
 
 static uint64_t read_small(ph_replay* replay, ph_journal_small what)
 {
-    return ph_journal_state_small(&replay->state, &replay->coder, what, 0);
+    return ph_journal_code_small(&replay->state, &replay->coder, what, 0);
 }
 
 // A place that has an entity. @return -1 where there is none such.
@@ -263,7 +278,7 @@ static bool read_shown(ph_replay* replay)
         if (place < 0) {
             return false;
         }
-        ph_journal_state_sight(&replay->state, &replay->coder, &replay->state.entities[place]);
+        ph_journal_code_sight(&replay->state, &replay->coder, &replay->state.entities[place]);
     }
     return true;
 }
@@ -292,8 +307,8 @@ static bool read_newcomer(ph_replay* replay)
     ph_journal_entity* entity = &state->entities[place];
     entity->is_new = (news & 1) != 0;
     entity->move = (news & 2) != 0 ? PH_JOURNAL_JUMPED : PH_JOURNAL_STAYED;
-    ph_journal_state_sight(state, &replay->coder, entity);
-    return ph_journal_state_code_newcomer(state, &replay->coder, place);
+    ph_journal_code_sight(state, &replay->coder, entity);
+    return ph_journal_code_newcomer(state, &replay->coder, place);
 }
 
 static bool read_newcomers(ph_replay* replay)
@@ -318,11 +333,17 @@ static bool read_changes(ph_replay* replay)
         }
         entity->is_new = false;
         entity->changed = 0;
-        if (!ph_journal_state_code_change(state, &replay->coder, place, &replay->scratch)) {
+        if (!ph_journal_code_change(state, &replay->coder, place, &replay->scratch)) {
             return false;
         }
     }
     return true;
+}
+
+// The ticks before this one that are neither read nor counted yet.
+static void note_missing(ph_replay* replay, uint32_t tick)
+{
+    replay->damage.missing_ticks += tick > replay->next_tick ? tick - replay->next_tick : 0;
 }
 
 static bool read_tick(ph_replay* replay, uint32_t from)
@@ -340,9 +361,8 @@ static bool read_tick(ph_replay* replay, uint32_t from)
         ph_entropy_reader_finish(&replay->coder.reader) != PH_OK) {
         return false;
     }
-    if (replay->has_tick) {
-        replay->damage.missing_ticks += tick - replay->tick - 1;
-    }
+    note_missing(replay, tick);
+    replay->next_tick = tick + 1;
     replay->has_tick = true;
     replay->tick = tick;
     return true;
@@ -374,6 +394,9 @@ bool ph_replay_next(ph_replay* replay)
             break;
         }
         refuse_part(replay);
+    }
+    if (!replay->is_at_end) {
+        note_missing(replay, replay->end_tick);
     }
     replay->is_at_end = true;
     ph_journal_state_clear(&replay->state);

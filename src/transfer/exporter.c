@@ -1,10 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// An exporter remembers of every entity where it told of it last. Each call goes over the entities once:
-//
-//   told   in the order of keys:  │ key, entity, stream │ key, entity, stream │ ...      (swept)
-//          beside it:             │ channels, cell ...  │ ...                            (rarely read)
+// An exporter remembers of every entity where it told of it last (exporter_state.h). Each call goes over the entities
+// once:
 //
 //   1  newcomers are merged in
 //   2  for each: gone? handed over? in another cell or channel? changed?        arrivals and changes
@@ -19,7 +17,7 @@
 // took 140 ns where this took 53 (94 with entities fetched ahead).
 
 #include "transfer/export.h"
-#include "transfer/streams.h"
+#include "transfer/exporter_state.h"
 
 #include "base/allocator.h"
 #include "base/bitset.h"
@@ -33,63 +31,6 @@
 // How far ahead entities are fetched: keys are in another order than places.
 enum { FETCH_AHEAD = 24 };
 
-// What is swept: of one entity, alive when it was put here.
-typedef struct told_entity {
-    uint64_t key;
-    ph_entity_index index;
-    uint32_t spawn_mark; // low bits of its spawn order: another one means that it is gone
-    uint32_t incarnation;
-    uint32_t stream; // where it was told; none for one that is on several or on no channel
-} told_entity;
-
-// The rest of it: read where something else than its values has changed.
-typedef struct told_place {
-    uint64_t channels; // where it was told, with the cell; 0: nowhere
-    uint64_t was_channels;
-    uint64_t named; // references that were told as naming an entity
-    ph_cell cell;
-    ph_cell was_cell;
-    uint32_t epoch;
-    uint32_t was_epoch;
-} told_place;
-
-// Of the properties of a class.
-typedef struct exported_class {
-    uint64_t all; // but for the position
-    uint64_t references;
-    uint32_t size_max; // of a record
-    uint32_t first_words;
-    const uint32_t* first_value; // the column of its first property, if it has one
-} exported_class;
-
-// Who is on a stream: entities[ends[stream - 1]..ends[stream] - 1]. Made when a cell is asked for, for all cells at
-// once: when a front-end starts, it asks for each of them.
-typedef struct stream_members {
-    uint32_t* ends;
-    ph_entity_index* entities;
-    size_t end_count; // room
-    size_t entity_count;
-    bool is_current; // since the last call of changes
-} stream_members;
-
-struct ph_exporter {
-    ph_exporter_def def;
-    ph_streams streams;
-    stream_members members;
-    exported_class* classes;
-    told_entity* told;
-    told_place* places;
-    uint32_t* departing; // which of those told are no longer where they were
-    int told_count;
-    int departing_count;
-    int capacity;
-    uint64_t next_spawn_order; // what was spawned before is in `told`
-    uint32_t since_tick;
-    bool has_values; // some class has properties beside the position
-    bool has_dead;
-    bool lacks_memory; // something could not be told
-};
-
 // ---- life
 
 ph_exporter_def ph_exporter_def_default(void)
@@ -97,10 +38,10 @@ ph_exporter_def ph_exporter_def_default(void)
     return (ph_exporter_def){.cell_mm = 250000, .batch_bytes = 8192, .cookie = EXPORTER_COOKIE};
 }
 
-static exported_class describe_class(const ph_class* described)
+static ph_exported_class describe_class(const ph_class* described)
 {
     const int references = PH_PROPERTIES_MAX * PH_TRANSFER_REFERENCE_BITS_MAX;
-    exported_class made = {
+    ph_exported_class made = {
         .all = ph_transfer_mask_of(described),
         .references = ph_transfer_references_of(described),
     };
@@ -163,22 +104,12 @@ ph_result ph_exporter_create(const ph_exporter_def* def, ph_exporter** exporter)
     return PH_OK;
 }
 
-static void release_stream_members(ph_exporter* exporter)
-{
-    const ph_allocator* allocator = &exporter->def.world->def.allocator;
-    stream_members* members = &exporter->members;
-    ph_release_array(allocator, members->ends, members->end_count, sizeof *members->ends);
-    ph_release_array(allocator, members->entities, members->entity_count,
-                     sizeof *members->entities);
-    *members = (stream_members){0};
-}
-
 static void release_told(ph_exporter* exporter)
 {
     const ph_allocator* allocator = &exporter->def.world->def.allocator;
     const size_t capacity = (size_t)exporter->capacity;
-    ph_release_array(allocator, exporter->told, capacity, sizeof(told_entity));
-    ph_release_array(allocator, exporter->places, capacity, sizeof(told_place));
+    ph_release_array(allocator, exporter->told, capacity, sizeof(ph_told_entity));
+    ph_release_array(allocator, exporter->places, capacity, sizeof(ph_told_place));
     ph_release_array(allocator, exporter->departing, capacity, sizeof(uint32_t));
 }
 
@@ -189,7 +120,7 @@ void ph_exporter_destroy(ph_exporter* exporter)
     }
     const ph_world* world = exporter->def.world;
     release_told(exporter);
-    release_stream_members(exporter);
+    ph_exporter_forget_members(exporter);
     ph_streams_destroy(&exporter->streams);
     ph_release_array(&world->def.allocator, exporter->classes, (size_t)world->store.class_count,
                      sizeof *exporter->classes);
@@ -207,16 +138,17 @@ static ph_result reserve_told(ph_exporter* exporter, int count)
     const size_t room = (size_t)count + (size_t)count / 4 + 64;
     ph_exporter grown = *exporter;
     grown.capacity = (int)room;
-    grown.told = ph_allocate_array(allocator, room, sizeof(told_entity));
-    grown.places = ph_allocate_array(allocator, room, sizeof(told_place));
+    grown.told = ph_allocate_array(allocator, room, sizeof(ph_told_entity));
+    grown.places = ph_allocate_array(allocator, room, sizeof(ph_told_place));
     grown.departing = ph_allocate_array(allocator, room, sizeof(uint32_t));
     if (grown.told == NULL || grown.places == NULL || grown.departing == NULL) {
         release_told(&grown);
         return PH_ERROR_MEMORY;
     }
     if (exporter->told_count > 0) {
-        memcpy(grown.told, exporter->told, (size_t)exporter->told_count * sizeof(told_entity));
-        memcpy(grown.places, exporter->places, (size_t)exporter->told_count * sizeof(told_place));
+        memcpy(grown.told, exporter->told, (size_t)exporter->told_count * sizeof(ph_told_entity));
+        memcpy(grown.places, exporter->places,
+               (size_t)exporter->told_count * sizeof(ph_told_place));
     }
     release_told(exporter);
     *exporter = grown;
@@ -225,8 +157,8 @@ static ph_result reserve_told(ph_exporter* exporter, int count)
 
 static int compare_told(const void* left, const void* right)
 {
-    const uint64_t a = ((const told_entity*)left)->key;
-    const uint64_t b = ((const told_entity*)right)->key;
+    const uint64_t a = ((const ph_told_entity*)left)->key;
+    const uint64_t b = ((const ph_told_entity*)right)->key;
     return (a > b) - (a < b);
 }
 
@@ -241,14 +173,14 @@ static int count_newcomers(const ph_exporter* exporter)
 }
 
 // Sorted.
-static void collect_newcomers(const ph_exporter* exporter, told_entity* newcomers)
+static void collect_newcomers(const ph_exporter* exporter, ph_told_entity* newcomers)
 {
     const ph_entities* entities = &exporter->def.world->store.entities;
     size_t count = 0;
     for (int i = 0; i < entities->live_count; ++i) {
         const ph_entity_index index = entities->live[i];
         if (entities->spawn_order[index] >= exporter->next_spawn_order) {
-            newcomers[count++] = (told_entity){
+            newcomers[count++] = (ph_told_entity){
                 .key = entities->key[index],
                 .index = index,
                 .spawn_mark = (uint32_t)entities->spawn_order[index],
@@ -263,7 +195,7 @@ static void collect_newcomers(const ph_exporter* exporter, told_entity* newcomer
 
 // From the back, in place: the newcomers go where their keys belong. One that has the key of one that is gone
 // stands behind it.
-static void merge_newcomers(ph_exporter* exporter, const told_entity* newcomers, int count)
+static void merge_newcomers(ph_exporter* exporter, const ph_told_entity* newcomers, int count)
 {
     int to = exporter->told_count + count;
     int from = exporter->told_count;
@@ -277,7 +209,7 @@ static void merge_newcomers(ph_exporter* exporter, const told_entity* newcomers,
         } else {
             --count;
             exporter->told[to] = newcomers[count];
-            exporter->places[to] = (told_place){0};
+            exporter->places[to] = (ph_told_place){0};
         }
     }
 }
@@ -293,7 +225,7 @@ static ph_result add_newcomers(ph_exporter* exporter)
     if (reserve_told(exporter, exporter->told_count + 2 * count) != PH_OK) {
         return PH_ERROR_MEMORY;
     }
-    told_entity* newcomers = exporter->told + exporter->capacity - count;
+    ph_told_entity* newcomers = exporter->told + exporter->capacity - count;
     if (count > 0) {
         collect_newcomers(exporter, newcomers);
         merge_newcomers(exporter, newcomers, count);
@@ -307,7 +239,7 @@ static ph_result add_newcomers(ph_exporter* exporter)
 // From now on this stands in its old place, for the departures, and the new one.
 static void note_departure(ph_exporter* exporter, int i)
 {
-    told_place* place = &exporter->places[i];
+    ph_told_place* place = &exporter->places[i];
     if (place->channels != 0) {
         place->was_channels = place->channels;
         place->was_cell = place->cell;
@@ -360,8 +292,8 @@ static void add_to_streams(ph_exporter* exporter, const ph_placement* placement,
 static void tell_state(ph_exporter* exporter, int i, const ph_placement* placement)
 {
     const ph_store* store = &exporter->def.world->store;
-    told_entity* told = &exporter->told[i];
-    told_place* place = &exporter->places[i];
+    ph_told_entity* told = &exporter->told[i];
+    ph_told_place* place = &exporter->places[i];
     uint8_t record[PH_TRANSFER_RECORD_MAX + PH_TRANSFER_SLACK];
     place->named = ph_export_named(store, told->index, placement->channels);
     place->epoch = store->entities.whereabouts[told->index].epoch;
@@ -373,13 +305,13 @@ static void tell_state(ph_exporter* exporter, int i, const ph_placement* placeme
 
 // What of an entity that stays where it is has changed. That a reference names an entity that is not told of is
 // no change, unless it named one before; that it comes to name one, because its visibility has changed, is.
-static uint64_t changed_mask(ph_exporter* exporter, int i, const exported_class* type)
+static uint64_t changed_mask(ph_exporter* exporter, int i, const ph_exported_class* type)
 {
     const ph_store* store = &exporter->def.world->store;
     const ph_entity_index index = exporter->told[i].index;
     uint64_t mask = ph_export_changes_since(store, index, exporter->since_tick);
     if (type->references != 0) {
-        told_place* place = &exporter->places[i];
+        ph_told_place* place = &exporter->places[i];
         const uint64_t named =
             ph_export_named(store, index, ph_channels_of_entity(&store->entities, index));
         mask = (mask & (~type->references | named | place->named)) | (named ^ place->named);
@@ -389,7 +321,7 @@ static uint64_t changed_mask(ph_exporter* exporter, int i, const exported_class*
 }
 
 static ph_transfer_change find_change(ph_exporter* exporter, int i, const ph_whereabouts* at,
-                                      const exported_class* type)
+                                      const ph_exported_class* type)
 {
     ph_transfer_change change = {
         .key = exporter->told[i].key,
@@ -409,7 +341,7 @@ static void tell_change(ph_exporter* exporter, int i, const ph_placement* placem
 {
     const ph_store* store = &exporter->def.world->store;
     const ph_entity_index index = exporter->told[i].index;
-    const exported_class* type = &exporter->classes[store->entities.class_index[index]];
+    const ph_exported_class* type = &exporter->classes[store->entities.class_index[index]];
     const ph_transfer_change change =
         find_change(exporter, i, &store->entities.whereabouts[index], type);
     if (change.mask != 0 || change.has_position) {
@@ -431,8 +363,8 @@ static void tell_dead(ph_exporter* exporter, int i)
 static PH_OUT_OF_LINE void tell_anew(ph_exporter* exporter, int i)
 {
     const ph_entities* entities = &exporter->def.world->store.entities;
-    told_entity* told = &exporter->told[i];
-    told_place* place = &exporter->places[i];
+    ph_told_entity* told = &exporter->told[i];
+    ph_told_place* place = &exporter->places[i];
     if ((uint32_t)entities->spawn_order[told->index] != told->spawn_mark) {
         tell_dead(exporter, i);
         return;
@@ -480,13 +412,14 @@ static inline void prefetch_told(const ph_exporter* exporter, int i)
     if (i + FETCH_AHEAD >= exporter->told_count) {
         return;
     }
-    const told_entity* far = &exporter->told[i + FETCH_AHEAD];
+    const ph_told_entity* far = &exporter->told[i + FETCH_AHEAD];
     PH_PREFETCH(&store->entities.whereabouts[far->index]);
     PH_PREFETCH(&exporter->streams.all[far->stream]);
-    const told_entity* near = &exporter->told[i + FETCH_AHEAD / 2];
+    const ph_told_entity* near = &exporter->told[i + FETCH_AHEAD / 2];
     PH_PREFETCH(exporter->streams.all[near->stream].cursor);
     if (exporter->has_values) {
-        const exported_class* type = &exporter->classes[store->entities.class_index[near->index]];
+        const ph_exported_class* type =
+            &exporter->classes[store->entities.class_index[near->index]];
         PH_PREFETCH(&store->entities.changes[far->index]);
         PH_PREFETCH(&ph_entities_recent(&store->entities, 1)[far->index]);
         PH_PREFETCH(type->first_value +
@@ -504,7 +437,7 @@ static inline bool is_in_stream(const ph_stream* stream, const int32_t* position
 static inline void tell_entity(ph_exporter* exporter, int i)
 {
     const ph_store* store = &exporter->def.world->store;
-    const told_entity* told = &exporter->told[i];
+    const ph_told_entity* told = &exporter->told[i];
     const ph_entity_index index = told->index;
     const ph_whereabouts* at = &store->entities.whereabouts[index];
     if (PH_UNLIKELY(at->owner != exporter->def.owner || at->renewed_tick >= exporter->since_tick ||
@@ -512,7 +445,7 @@ static inline void tell_entity(ph_exporter* exporter, int i)
         tell_anew(exporter, i);
         return;
     }
-    const exported_class* type = &exporter->classes[store->entities.class_index[index]];
+    const ph_exported_class* type = &exporter->classes[store->entities.class_index[index]];
     const ph_transfer_change change = find_change(exporter, i, at, type);
     if (change.mask != 0 || change.has_position) {
         uint8_t* room = ph_streams_room(&exporter->streams, told->stream, type->size_max);
@@ -527,8 +460,8 @@ static inline void tell_entity(ph_exporter* exporter, int i)
 static void tell_departures(ph_exporter* exporter)
 {
     for (int i = 0; i < exporter->departing_count; ++i) {
-        const told_entity* told = &exporter->told[exporter->departing[i]];
-        const told_place* place = &exporter->places[exporter->departing[i]];
+        const ph_told_entity* told = &exporter->told[exporter->departing[i]];
+        const ph_told_place* place = &exporter->places[exporter->departing[i]];
         const bool is_dead = told->index == PH_ENTITY_NONE;
         const bool is_same_cell = ph_cell_is_same(place->cell, place->was_cell);
         const ph_placement left = {
@@ -566,7 +499,7 @@ static void note_columns(ph_exporter* exporter)
     const ph_store* store = &exporter->def.world->store;
     exporter->has_values = false;
     for (int i = 0; i < store->class_count; ++i) {
-        exported_class* type = &exporter->classes[i];
+        ph_exported_class* type = &exporter->classes[i];
         if (type->all != 0) {
             const int first = ph_word_lowest_bit(type->all);
             type->first_value = store->tables[i].columns[first];
@@ -608,150 +541,4 @@ ph_result ph_exporter_changes(ph_exporter* exporter, uint32_t stamp, ph_cell_bat
     }
     exporter->since_tick = world->store.tick;
     return exporter->lacks_memory ? ph_fail_memory(&call) : PH_OK;
-}
-
-int ph_exporter_count(const ph_exporter* exporter, ph_cell cell, int channel)
-{
-    const ph_streams* streams = &exporter->streams;
-    return ph_is_cell(cell, exporter->def.cell_mm)
-               ? streams->all[ph_streams_try_find(streams, cell, channel)].member_count
-               : 0;
-}
-
-// ---- cells
-
-// The streams that an entity was told in. @return How many.
-static int streams_of(const ph_exporter* exporter, int i, uint32_t* streams)
-{
-    const told_entity* told = &exporter->told[i];
-    const told_place* place = &exporter->places[i];
-    int count = 0;
-    if (told->stream != PH_STREAM_NONE) {
-        streams[count++] = told->stream;
-        return count;
-    }
-    for (uint64_t left = place->channels; left != 0; left &= left - 1) {
-        streams[count++] =
-            ph_streams_try_find(&exporter->streams, place->cell, ph_word_lowest_bit(left));
-    }
-    return count;
-}
-
-// Sorts those told by stream, by counting. @return False: there is no memory.
-static bool find_stream_members(ph_exporter* exporter)
-{
-    const ph_allocator* allocator = &exporter->def.world->def.allocator;
-    const size_t stream_count = (size_t)exporter->streams.count;
-    stream_members* members = &exporter->members;
-    uint32_t streams[PH_CHANNEL_COUNT];
-    size_t entity_count = 0;
-    for (size_t i = 0; i < stream_count; ++i) {
-        entity_count += (size_t)exporter->streams.all[i].member_count;
-    }
-    if (stream_count > members->end_count || entity_count > members->entity_count) {
-        release_stream_members(exporter);
-        members->end_count = stream_count + stream_count / 4;
-        members->entity_count = entity_count + entity_count / 4;
-        members->ends = ph_allocate_array(allocator, members->end_count, sizeof *members->ends);
-        members->entities =
-            ph_allocate_array(allocator, members->entity_count, sizeof *members->entities);
-        if (members->ends == NULL || members->entities == NULL) {
-            release_stream_members(exporter);
-            return false;
-        }
-    }
-    // First where each begins; filling moves that to where it ends.
-    uint32_t begin = 0;
-    for (size_t i = 0; i < stream_count; ++i) {
-        members->ends[i] = begin;
-        begin += (uint32_t)exporter->streams.all[i].member_count;
-    }
-    for (int i = 0; i < exporter->told_count; ++i) {
-        for (int left = streams_of(exporter, i, streams); left > 0; --left) {
-            members->entities[members->ends[streams[left - 1]]++] = exporter->told[i].index;
-        }
-    }
-    members->is_current = true;
-    return true;
-}
-
-typedef struct cell_delivery {
-    ph_cell cell;
-    int channel;
-    ph_cell_batch_fn* deliver;
-    void* context;
-} cell_delivery;
-
-static void deliver_cell(void* context, const void* bytes, size_t size)
-{
-    const cell_delivery* to = context;
-    ph_batch_header header;
-    ph_import_refusal none;
-    ph_batch_header_read(&header, bytes, size, &none);
-    const ph_cell_batch batch = {
-        .cell = to->cell,
-        .channel = to->channel,
-        .record_count = header.record_count,
-        .bytes = bytes,
-        .size = size,
-    };
-    to->deliver(to->context, &batch);
-}
-
-ph_result ph_exporter_cell(ph_exporter* exporter, ph_cell cell, int channel, uint32_t stamp,
-                           ph_cell_batch_fn* deliver, void* context)
-{
-    ph_check check = ph_world_call(exporter->def.world, __func__);
-    ph_check_range(&check, "channel", channel, 0, PH_CHANNEL_COUNT - 1);
-    ph_check_that(&check, ph_is_cell(cell, exporter->def.cell_mm), "cell", "outside of the world",
-                  "a cell of ph_cell_at(), or PH_CELL_EVERYWHERE");
-    if (check.result != PH_OK) {
-        return check.result;
-    }
-    if (!exporter->members.is_current && !find_stream_members(exporter)) {
-        return ph_fail_memory(&check);
-    }
-    const uint32_t stream = ph_streams_try_find(&exporter->streams, cell, channel);
-    const stream_members* members = &exporter->members;
-    const uint32_t begin = stream == PH_STREAM_NONE ? 0 : members->ends[stream - 1];
-    const uint32_t end = stream == PH_STREAM_NONE ? 0 : members->ends[stream];
-    ph_export_request request = {
-        .world = exporter->def.world,
-        .header = exporter->streams.header,
-        .owner = exporter->def.owner,
-        .batch_bytes = exporter->def.batch_bytes,
-        .candidates = members->entities + begin,
-        .candidate_count = (int)(end - begin),
-    };
-    request.header.is_whole = true;
-    request.header.stamp = stamp;
-    request.header.cell = cell;
-    request.header.channel = channel;
-    cell_delivery to = {cell, channel, deliver, context};
-    return ph_export_at_once(&request, deliver_cell, &to) == PH_OK ? PH_OK : ph_fail_memory(&check);
-}
-
-size_t ph_exporter_entity(ph_exporter* exporter, ph_entity_id entity, uint32_t stamp, void* bytes,
-                          size_t capacity)
-{
-    const ph_store* store = &exporter->def.world->store;
-    const ph_entity_index index = ph_entities_find(&store->entities, entity);
-    uint8_t record[PH_TRANSFER_RECORD_MAX + PH_TRANSFER_SLACK];
-    if (index == PH_ENTITY_NONE) {
-        return 0;
-    }
-    const ph_batch_header header = {
-        .record_count = 1,
-        .owner = exporter->def.as_owner,
-        .stamp = stamp,
-        .fingerprint = exporter->streams.header.fingerprint,
-    };
-    const size_t header_size = ph_batch_header_size(&header);
-    const size_t size = ph_transfer_write_state(record, store, index, UINT64_MAX);
-    if (header_size + size > capacity) {
-        return 0;
-    }
-    ph_batch_header_write(&header, bytes);
-    memcpy((uint8_t*)bytes + header_size, record, size);
-    return header_size + size;
 }

@@ -3,8 +3,7 @@
 
 // From a batch into a world, in passes over its records:
 //
-//   check    reads everything into plain records, changes nothing: a batch with one wrong bit is refused
-//   reserve  takes the memory that the rest may need, so that nothing fails half way
+//   prepare  reads everything and takes the memory, changes nothing (import_check.c): what follows cannot fail
 //   create   spawns what is not there yet, so that references find it
 //   apply    sets values, removes
 //   sweep    of a whole export: removes what the batch does not name
@@ -14,41 +13,13 @@
 // fetched a few records ahead (bench transfer: 54..58 ns a record instead of 80..83, turning 95..99 instead of
 // 119..125).
 
-#include "transfer/tombstones.h"
-#include "transfer/transfer_wire.h"
-#include "transfer/waiting_references.h"
+#include "transfer/importer_state.h"
 
 #include "base/allocator.h"
 #include "base/bitset.h"
 #include "base/compiler.h"
 
 #include <string.h>
-
-// What the game is to be told of.
-typedef struct import_event {
-    ph_import_event event;
-    ph_entity_id entity;
-    uint64_t key;
-} import_event;
-
-struct ph_importer {
-    ph_importer_def def;
-    ph_import_stats stats;
-    ph_waiting_references waiting;
-    ph_tombstones tombstones;
-    ph_transfer_record* records; // of the batch
-    int record_capacity;
-    import_event* events; // only where the game wants to know
-    int event_capacity;
-    int event_count;
-    int new_counts[PH_CLASSES_MAX]; // entities that the batch may create, by class
-    int new_count;                  // of all classes
-    int reference_count;            // that it may leave waiting
-    bool is_steady;                 // it creates and removes nothing: records know their entities
-    ph_transfer_values values;      // of the record that was read last
-    ph_batch_header header;
-    ph_transfer_reader reader;
-};
 
 // ---- life
 
@@ -60,7 +31,7 @@ static void release_importer(ph_importer* importer)
     ph_release_array(allocator, importer->records, (size_t)importer->record_capacity,
                      sizeof(ph_transfer_record));
     ph_release_array(allocator, importer->events, (size_t)importer->event_capacity,
-                     sizeof(import_event));
+                     sizeof(ph_noted_event));
     ph_release(allocator, importer, sizeof *importer);
 }
 
@@ -167,14 +138,6 @@ static bool is_news_of_another(const ph_importer* importer, uint32_t epoch,
                : epoch > known->epoch || importer->def.takes_older;
 }
 
-// Whether a state may become that without being another entity.
-static bool is_same_state(const ph_entities* entities, const ph_transfer_record* record,
-                          ph_entity_index index)
-{
-    return entities->incarnation[index] == record->incarnation &&
-           entities->class_index[index] == record->class_index;
-}
-
 static bool is_buried(const ph_importer* importer, const ph_transfer_record* record)
 {
     const ph_tombstone about = {
@@ -200,195 +163,6 @@ static void bury(ph_importer* importer, const ph_transfer_record* record, bool i
     ph_tombstones_add(&importer->tombstones, &tombstone);
 }
 
-// ---- check
-
-enum {
-    // A kind, a key and an incarnation: no record is shorter.
-    RECORD_SIZE_MIN = 4,
-    // So many records ahead memory is fetched: as far as a core has misses under way.
-    AHEAD = 8,
-    GUESS_STEPS = 3,
-};
-
-static ph_result reserve_records(ph_importer* importer, int count)
-{
-    if (count <= importer->record_capacity) {
-        return PH_OK;
-    }
-    const ph_allocator* allocator = &importer->def.world->def.allocator;
-    const int capacity = count < 512 ? 512 : PH_BATCH_RECORDS_MAX;
-    ph_transfer_record* grown = ph_allocate_array(allocator, (size_t)capacity, sizeof *grown);
-    if (grown == NULL) {
-        return PH_ERROR_MEMORY;
-    }
-    ph_release_array(allocator, importer->records, (size_t)importer->record_capacity,
-                     sizeof *grown);
-    importer->records = grown;
-    importer->record_capacity = capacity;
-    return PH_OK;
-}
-
-// Whether the record may stand in such a batch.
-static inline bool is_in_place(const ph_batch_header* header, const ph_transfer_record* record)
-{
-    if (record->kind < PH_TRANSFER_CHANGED) {
-        return !header->is_whole && (record->kind == PH_TRANSFER_REMOVED || header->has_cell);
-    }
-    if (record->has_position && !ph_batch_has_place(header, record->position_mm)) {
-        return false;
-    }
-    if (record->kind == PH_TRANSFER_CHANGED) {
-        return !header->is_whole;
-    }
-    const uint64_t channels = ph_channels_of(record->seen_by, (record->flags & PH_SEEN_NEVER) != 0);
-    return !header->has_cell || ((channels >> header->channel & 1) != 0 &&
-                                 ((record->flags & PH_SEEN_ALWAYS) != 0) ==
-                                     ph_cell_is_same(header->cell, PH_CELL_EVERYWHERE));
-}
-
-// Whether a whole export may name this key at its place in it.
-static bool is_in_order(const ph_importer* importer, int place)
-{
-    const ph_batch_header* header = &importer->header;
-    const uint64_t key = importer->records[place].key;
-    return header->first_key <= key && key <= header->last_key &&
-           (place == 0 || key > importer->records[place - 1].key);
-}
-
-// Entities of one cell were mostly created by one batch, in the order of their keys: the next record is often about
-// the next entity in memory, or one behind it (92..102 ns a record instead of 120..126). What is not found so is
-// fetched for the lookup, later.
-static inline void guess_entity(const ph_entities* entities, ph_transfer_record* record,
-                                uint32_t* guess)
-{
-    const uint32_t used_count = (uint32_t)entities->ids.used_count;
-    for (int step = 0; step < GUESS_STEPS && *guess < used_count; ++step) {
-        if (entities->key[*guess] == record->key && ph_entities_id(entities, *guess).index1 != 0) {
-            record->index = (*guess)++;
-            return;
-        }
-        *guess += entities->key[*guess] < record->key;
-    }
-    record->index = PH_ENTITY_NONE;
-    ph_hash_map_prefetch(&entities->by_key, record->key);
-}
-
-static uint32_t first_guess(const ph_entities* entities, const ph_transfer_record* first)
-{
-    ph_entity_index index;
-    return ph_entities_has_key(entities, first->key, &index) ? index : PH_ENTITY_NONE;
-}
-
-static bool check_records(ph_importer* importer, ph_import_refusal* refusal)
-{
-    const ph_batch_header* header = &importer->header;
-    const ph_entities* entities = &importer->def.world->store.entities;
-    uint32_t guess = PH_ENTITY_NONE;
-    ph_transfer_reader reader = importer->reader;
-    importer->reference_count = 0;
-    for (int i = 0; i < header->record_count; ++i) {
-        ph_transfer_record* record = &importer->records[i];
-        if (!ph_transfer_read(&reader, record, refusal)) {
-            return false;
-        }
-        guess = i == 0 ? first_guess(entities, record) : guess;
-        guess_entity(entities, record, &guess);
-        if (record->mask != 0) {
-            if (!ph_transfer_read_values(&reader, record, &importer->values, refusal)) {
-                return false;
-            }
-            importer->reference_count += importer->values.reference_count;
-        }
-        if (header->is_whole && !is_in_order(importer, i)) {
-            *refusal = PH_IMPORT_REFUSAL_KEYS;
-            return false;
-        }
-        if (!is_in_place(header, record)) {
-            *refusal = PH_IMPORT_REFUSAL_RECORD;
-            return false;
-        }
-    }
-    *refusal = PH_IMPORT_REFUSAL_END;
-    return reader.at == reader.size;
-}
-
-static bool check_header(ph_importer* importer, const uint8_t* bytes, size_t size,
-                         ph_import_refusal* refusal)
-{
-    const ph_schema* schema = importer->def.world->def.schema;
-    ph_batch_header* header = &importer->header;
-    if (!ph_batch_header_read(header, bytes, size, refusal)) {
-        return false;
-    }
-    if (header->fingerprint != ph_schema_fingerprint(schema)) {
-        *refusal = PH_IMPORT_REFUSAL_SCHEMA;
-        return false;
-    }
-    const size_t header_size = ph_batch_header_size(header);
-    importer->reader = (ph_transfer_reader){
-        .bytes = bytes + header_size, .size = size - header_size, .schema = schema};
-    *refusal = PH_IMPORT_REFUSAL_END;
-    return (size_t)header->record_count * RECORD_SIZE_MIN <= importer->reader.size;
-}
-
-// ---- reserve
-
-// Which entity each record is about, as the world is now, and what the batch may need.
-static void find_entities(ph_importer* importer)
-{
-    const ph_entities* entities = &importer->def.world->store.entities;
-    memset(importer->new_counts, 0,
-           (size_t)importer->def.world->store.class_count * sizeof importer->new_counts[0]);
-    importer->new_count = 0;
-    importer->is_steady = true;
-    for (int i = 0; i < importer->header.record_count; ++i) {
-        ph_transfer_record* record = &importer->records[i];
-        if (record->index == PH_ENTITY_NONE &&
-            !ph_entities_has_key(entities, record->key, &record->index)) {
-            record->index = PH_ENTITY_NONE;
-        }
-        importer->is_steady &= record->kind >= PH_TRANSFER_CHANGED;
-        if (record->kind == PH_TRANSFER_STATE &&
-            (record->index == PH_ENTITY_NONE || !is_same_state(entities, record, record->index))) {
-            ++importer->new_counts[record->class_index];
-            ++importer->new_count;
-        }
-    }
-    importer->is_steady &= importer->new_count == 0;
-}
-
-// A record may remove one and create another; a whole one may remove all that there are.
-static ph_result reserve_events(ph_importer* importer)
-{
-    const int live_count = importer->def.world->store.entities.live_count;
-    const int count =
-        2 * importer->header.record_count + (importer->header.is_whole ? live_count : 0);
-    importer->event_count = 0;
-    if (importer->def.on_entity == NULL || count <= importer->event_capacity) {
-        return PH_OK;
-    }
-    const ph_allocator* allocator = &importer->def.world->def.allocator;
-    import_event* grown = ph_allocate_array(allocator, (size_t)count, sizeof *grown);
-    if (grown == NULL) {
-        return PH_ERROR_MEMORY;
-    }
-    ph_release_array(allocator, importer->events, (size_t)importer->event_capacity, sizeof *grown);
-    importer->events = grown;
-    importer->event_capacity = count;
-    return PH_OK;
-}
-
-static ph_result reserve_all(ph_importer* importer)
-{
-    if (ph_waiting_reserve(&importer->waiting, importer->reference_count) != PH_OK ||
-        reserve_events(importer) != PH_OK) {
-        return PH_ERROR_MEMORY;
-    }
-    return importer->new_count == 0
-               ? PH_OK
-               : ph_world_make_much_room(importer->def.world, importer->new_counts);
-}
-
 // ---- create
 
 static void note_event(ph_importer* importer, ph_import_event event, ph_entity_index index)
@@ -396,7 +170,7 @@ static void note_event(ph_importer* importer, ph_import_event event, ph_entity_i
     const ph_entities* entities = &importer->def.world->store.entities;
     if (importer->def.on_entity != NULL) {
         PH_ASSERT(importer->event_count < importer->event_capacity);
-        importer->events[importer->event_count++] = (import_event){
+        importer->events[importer->event_count++] = (ph_noted_event){
             .event = event, .entity = ph_entities_id(entities, index), .key = entities->key[index]};
     }
 }
@@ -470,7 +244,7 @@ static void create_if_missing(ph_importer* importer, ph_transfer_record* record)
         return;
     }
     const bool has_key = ph_entities_has_key(entities, record->key, &index);
-    if (has_key && (is_same_state(entities, record, index) ||
+    if (has_key && (ph_import_is_same_state(entities, record, index) ||
                     !is_news_of_another(importer, record->epoch, &entities->whereabouts[index]))) {
         return;
     }
@@ -591,7 +365,7 @@ static inline void apply_record(ph_importer* importer, const ph_transfer_record*
         ++importer->stats.older;
         return;
     }
-    if (!is_same_state(entities, record, index)) {
+    if (!ph_import_is_same_state(entities, record, index)) {
         ++importer->stats.missing;
         return;
     }
@@ -665,6 +439,8 @@ static void sweep_absent(ph_importer* importer)
 
 int ph_importer_drop(ph_importer* importer, ph_cell cell, int32_t cell_mm, int channel)
 {
+    PH_ASSERT(cell_mm > 0 && channel >= 0 && channel < PH_CHANNEL_COUNT);
+
     const ph_entities* entities = &importer->def.world->store.entities;
     int count = 0;
     for (int i = entities->live_count - 1; i >= 0; --i) {
@@ -696,6 +472,9 @@ static ph_result refuse_batch(ph_importer* importer, ph_import_refusal refusal)
     return ph_fail(&call, result, "bytes", "are no batch that this world can take: %s",
                    ph_import_refusal_text(refusal));
 }
+
+// So many records ahead memory is fetched: as far as a core has misses under way.
+enum { AHEAD = 8 };
 
 // All that a move writes to.
 static inline void prefetch_entity(const ph_entities* entities, ph_entity_index index)
@@ -731,7 +510,7 @@ static void apply_all(ph_importer* importer)
 static void tell_events(const ph_importer* importer)
 {
     for (int i = 0; i < importer->event_count; ++i) {
-        const import_event* event = &importer->events[i];
+        const ph_noted_event* event = &importer->events[i];
         importer->def.on_entity(importer->def.on_entity_context, event->event, event->entity,
                                 event->key);
     }
@@ -741,18 +520,10 @@ ph_result ph_importer_take(ph_importer* importer, const void* bytes, size_t size
 {
     const ph_check call = ph_world_call(importer->def.world, __func__);
     ph_import_refusal refusal;
-    if (!check_header(importer, bytes, size, &refusal)) {
-        return refuse_batch(importer, refusal);
-    }
-    if (reserve_records(importer, importer->header.record_count) != PH_OK) {
-        return ph_fail_memory(&call);
-    }
-    if (!check_records(importer, &refusal)) {
-        return refuse_batch(importer, refusal);
-    }
-    find_entities(importer);
-    if (reserve_all(importer) != PH_OK) {
-        return ph_fail_memory(&call);
+    const ph_result prepared = ph_importer_prepare(importer, bytes, size, &refusal);
+    if (prepared != PH_OK) {
+        return prepared == PH_ERROR_MEMORY ? ph_fail_memory(&call)
+                                           : refuse_batch(importer, refusal);
     }
     for (int i = 0; importer->new_count > 0 && i < importer->header.record_count; ++i) {
         create_if_missing(importer, &importer->records[i]);
