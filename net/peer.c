@@ -194,12 +194,22 @@ static ph_peer_link* link_of(ph_peer* peer, ph_peer_link* link, const ph_address
                : link;
 }
 
+// Of packets that come together the first counts.
+static void note_heard(ph_peer_link* link, uint64_t now_us)
+{
+    if (now_us > link->heard_us) {
+        link->pause_us += (now_us - link->heard_us) / 8;
+        link->pause_us -= link->pause_us / 8;
+        link->heard_us = now_us;
+    }
+}
+
 static void receive_datagram(ph_peer* peer, ph_peer_link* link, ph_datagram* datagram)
 {
     ph_net_payload payload;
     if (ph_net_client_receive(link->net, &datagram->peer, datagram->bytes, datagram->size,
                               &payload) == PH_NET_REFUSAL_NONE) {
-        link->heard_us = peer->now_us;
+        note_heard(link, peer->now_us);
     }
     if (payload.size == 0) {
         return;
