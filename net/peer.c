@@ -195,12 +195,12 @@ static ph_peer_link* link_of(ph_peer* peer, ph_peer_link* link, const ph_address
 }
 
 // Of packets that come together the first counts.
-static void note_heard(ph_peer_link* link, uint64_t now_us)
+static void note_talk(ph_peer_link* link, const ph_net_payload* payload, uint64_t now_us)
 {
-    if (now_us > link->heard_us) {
-        link->pause_us += (now_us - link->heard_us) / 8;
+    if (now_us > link->talked_us && !ph_admission_is(payload->bytes, payload->size)) {
+        link->pause_us += (now_us - link->talked_us) / 8;
         link->pause_us -= link->pause_us / 8;
-        link->heard_us = now_us;
+        link->talked_us = now_us;
     }
 }
 
@@ -209,11 +209,12 @@ static void receive_datagram(ph_peer* peer, ph_peer_link* link, ph_datagram* dat
     ph_net_payload payload;
     if (ph_net_client_receive(link->net, &datagram->peer, datagram->bytes, datagram->size,
                               &payload) == PH_NET_REFUSAL_NONE) {
-        note_heard(link, peer->now_us);
+        link->heard_us = peer->now_us;
     }
     if (payload.size == 0) {
         return;
     }
+    note_talk(link, &payload, peer->now_us);
     if (link == peer->link) {
         ph_peer_take_payload(peer, payload.bytes, payload.size);
     } else {

@@ -124,8 +124,10 @@ static void probe(ph_peer* peer)
 {
     ph_peer_move* move = &peer->move;
     if (move->probes == 0) {
+        // Behind an answer to a probe it was quiet before.
         const bool is_busy =
-            peer->link->pause_us * BUSY_SHARE < (uint64_t)peer->def.suspect_ms * 1000;
+            peer->link->pause_us * BUSY_SHARE < (uint64_t)peer->def.suspect_ms * 1000 &&
+            peer->link->talked_us == peer->link->heard_us;
         send_probe(peer);
         move->next_probe_us = peer->now_us + (is_busy ? PROBE_US : rtt_us(peer) + SOON_US);
     }

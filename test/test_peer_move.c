@@ -259,6 +259,23 @@ static void a_busy_host_is_hardly_asked(void** state)
     move_stage_teardown(s);
 }
 
+// Its answers to probes are no talk: they would bring more probes, which a thin link could not answer beside the view.
+static void a_host_that_falls_quiet_is_asked_seldom(void** state)
+{
+    (void)state;
+    move_stage* s = move_stage_setup(12, PLAYERS);
+    move_stage_connect_all(s, 0);
+    move_stage_run(s, 4000);
+    s->is_still = true;
+    s->posts = false;
+    move_stage_run(s, 2000);
+    const uint64_t before = ph_host_get_stats(s->hosts[0].host).acked_probes;
+    move_stage_run(s, 50 * 1000);
+    const uint64_t probes = ph_host_get_stats(s->hosts[0].host).acked_probes - before;
+    assert_in_range(probes, 50 * PLAYERS, 50 * 4 * PLAYERS); // 3.6 a second
+    move_stage_teardown(s);
+}
+
 // Of one that speaks all the time a silence says much: it is not asked once alone first. On the stage's clock, whose
 // link takes 80 ms there and back: 0.94 s if it were.
 static void a_busy_host_is_suspected_at_once(void** state)
@@ -588,6 +605,7 @@ int main(void)
         cmocka_unit_test(unreliable_messages_go_on),
         cmocka_unit_test(a_quiet_host_is_not_suspected),
         cmocka_unit_test(a_busy_host_is_hardly_asked),
+        cmocka_unit_test(a_host_that_falls_quiet_is_asked_seldom),
         cmocka_unit_test(a_busy_host_is_suspected_at_once),
         cmocka_unit_test(a_false_alarm_does_no_harm),
         cmocka_unit_test(a_frozen_host_loses_its_players_and_nothing_else),
