@@ -31,8 +31,8 @@
 #define INPUT_US UINT64_C(100000)
 #define SILENT_US UINT64_C(200000)
 enum {
-    TICK_US = 10000, // of a peer, for up to FEW of them; with more of them in proportion
-    SILENT_TICK_US = 16000, // the same, of one that goes by the clock
+    TICK_US = 10000,        // of a peer, for up to FEW of them; with more of them in proportion
+    SILENT_TICK_US = 30000, // the same, of one that goes by the clock
     FEW = 200,
     READY_MAX = 256,
     SPARES = 2,
