@@ -85,7 +85,7 @@ static bool on_message(void* context, const ph_bus_message* message)
     if (!all->options->is_controlled || !cluster_control_take(&all->control, message)) {
         return false;
     }
-    if (all->control.start_us != start_us) {
+    if (start_us != 0 && all->control.start_us != start_us) { // it goes on behind a comparison
         all->window_us = all->now_us;
     }
     return true;
