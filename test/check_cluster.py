@@ -11,15 +11,20 @@ libnats, what needs them is left out, and says so.
 
 import ctypes
 import json
+import fcntl
 import os
 import pathlib
+import pty
 import re
+import select
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import urllib.request
 
@@ -118,6 +123,60 @@ def check_end():
         finally:
             one.kill()
             one.wait()
+
+
+class Screen:
+    """`pinhole cluster` at a terminal: what it has drawn, without colours and places."""
+
+    def __init__(self, *arguments):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        self.process = subprocess.Popen([PROGRAM, "cluster", *arguments], stdin=slave, stdout=slave, stderr=slave,
+                                        env={**os.environ, "TERM": "xterm"}, preexec_fn=die_with_us)
+        os.close(slave)
+        self.text = ""
+
+    def read(self):
+        try:
+            if select.select([self.master], [], [], 0.1)[0]:
+                drawn = os.read(self.master, 65536).decode(errors="replace")
+                self.text += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", " ", drawn)
+        except OSError:
+            pass  # it has ended
+
+    def await_text(self, pattern):
+        deadline = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < deadline and self.process.poll() is None:
+            self.read()
+            if re.search(pattern, self.text):
+                return
+        expect(False, f"keys: {pattern!r} is not shown: {self.text[-800:]!r}")
+
+    def press(self, keys, pattern):
+        os.write(self.master, keys)
+        self.await_text(pattern)
+
+    def end(self, keys):
+        os.write(self.master, keys)
+        deadline = time.monotonic() + TIMEOUT_S
+        while self.process.poll() is None and time.monotonic() < deadline:
+            self.read()
+        self.process.kill()
+        return self.process.wait()
+
+
+def check_keys():
+    """At a terminal: keys choose a part, kill, freeze and empty it, and it says what became of that and of the players."""
+    screen = Screen("--bots", "5", "--no-page")
+    screen.await_text("bots are in")
+    screen.press(b"8k", "front-1: killed -9")
+    screen.press(b"", "front-1: (.* players moved|no player had to move)")
+    screen.press(b"9f", "front-2: frozen for 3 s")
+    screen.press(b"1e", "nats-1 has nothing to give away")
+    screen.press(b"4e", "sim-a: stopped in order")
+    children = children_of(screen.process.pid)
+    status = screen.end(b"q")
+    expect(status == 0 and len(children) > 8 and all(map(is_gone, children)), f"keys: exit {status}, of {len(children)} parts some are left")
 
 
 def check_killed():
@@ -401,9 +460,10 @@ CHECKS = {
     "credentials": check_credentials,
     "faults": check_faults,
     "end": check_end,
+    "keys": check_keys,
     "killed": check_killed,
 }
-NEEDS_NATS = ("parts", "secure", "credentials", "faults", "end", "killed", "options")
+NEEDS_NATS = ("parts", "secure", "credentials", "faults", "end", "keys", "killed", "options")
 
 
 def main():
