@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A peer is ticked when something has come for it, and some times a second: by crews, which the threads share.
+// A peer is ticked when something has come for it, and some times a second; more often while its server is silent or it
+// moves, as then it goes by the clock alone. By crews, which the threads share.
 
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE // epoll
@@ -28,8 +29,10 @@
 #define WISH_AGAIN_US UINT64_C(1500000)
 #define CHECK_US UINT64_C(250000)
 #define INPUT_US UINT64_C(100000)
+#define SILENT_US UINT64_C(200000)
 enum {
-    TICK_US = 10000, // of a peer, for up to FEW of them; with more of them in proportion
+    TICK_US = 10000,        // of a peer, for up to FEW of them; with more of them in proportion
+    SILENT_TICK_US = 30000, // the same, of one that goes by the clock
     FEW = 200,
     READY_MAX = 256,
     SPARES = 2,
@@ -82,7 +85,7 @@ static bool on_message(void* context, const ph_bus_message* message)
     if (!all->options->is_controlled || !cluster_control_take(&all->control, message)) {
         return false;
     }
-    if (all->control.start_us != start_us) {
+    if (start_us != 0 && all->control.start_us != start_us) { // it goes on behind a comparison
         all->window_us = all->now_us;
     }
     return true;
@@ -297,6 +300,17 @@ static void wait(players* all)
     }
 }
 
+// Games tick their peer with each frame. Many bots take turns that are further apart, but not where that would show: a
+// probe and a request wait for such a turn.
+static uint64_t pause_us(const players* all, const player* at)
+{
+    const ph_peer* peer = at->peer;
+    const bool is_by_clock =
+        player_is_joined(at) &&
+        (peer->move.is_under_way || all->now_us - peer->link->heard_us >= SILENT_US);
+    return is_by_clock && all->tick_us > SILENT_TICK_US ? SILENT_TICK_US : all->tick_us;
+}
+
 static void turn_crew(void* context, int crew)
 {
     const players* all = context;
@@ -304,8 +318,8 @@ static void turn_crew(void* context, int crew)
         player* at = &all->all[i];
         // A link delays by what it says, and not by turns: otherwise many bots have a slower network than few.
         if (bots_players_link_advance(at->link, all->now_us) || all->now_us >= at->next_us) {
-            at->next_us = all->now_us + all->tick_us;
             turn(all, at);
+            at->next_us = all->now_us + pause_us(all, at);
         }
     }
 }

@@ -105,7 +105,8 @@ void players_report(players* all)
     const uint64_t recent_us =
         all->now_us > PLAYERS_WINDOW_US ? all->now_us - PLAYERS_WINDOW_US : 0;
     const bool stands = all->stands;
-    const summary sum = sum_up(all, all->window_us > recent_us ? all->window_us : recent_us);
+    // However long the comparison behind a fault takes: that of 2,000 bots took 18 s, and the window was 20 s.
+    const summary sum = sum_up(all, all->window_us != 0 ? all->window_us : recent_us);
     char subject[PH_BUS_SUBJECT_MAX];
     char line[CLUSTER_REPORT_MAX];
     const int length = snprintf(

@@ -17,7 +17,7 @@
 #include <pinhole/net/peer.h>
 #include <pinhole/net/pool.h>
 
-#define PLAYERS_WINDOW_US UINT64_C(20000000)
+#define PLAYERS_WINDOW_US UINT64_C(30000000)
 #define PLAYERS_LATE_US UINT64_C(500000)
 enum {
     PLAYERS_CREWS = 16,
@@ -99,7 +99,7 @@ typedef struct players {
     uint64_t now_us;
     uint64_t start_us;
     uint64_t tick_us;
-    uint64_t window_us; // since then the interruptions of reports count
+    uint64_t window_us; // since then the interruptions of reports count; 0: those of a while
     uint32_t* scratch;
     ph_pool* pool;
     bool stands; // in this turn

@@ -13,7 +13,8 @@
 #define PLAY_LEAST_US UINT64_C(700000)
 #define PLAY_MORE_US UINT64_C(2000000)
 #define SETTLE_US UINT64_C(3500000)
-#define EQUAL_US UINT64_C(30000000)
+// On a machine that is so busy that sims lose their lease now and then, it takes some turns.
+#define EQUAL_US UINT64_C(90000000)
 #define TURN_US UINT64_C(50000)
 
 // ---- faults

@@ -141,9 +141,9 @@ static void fill_rows(cluster_job* job, app_option rows[ROW_COUNT])
          .lo = 0,
          .hi = 100000},
         {.name = "--cell",
-         .summary = "side of a cell in m",
+         .summary = "side of a cell in m; 0: 64, of many bots 250",
          .number = &job->cell_m,
-         .lo = 16,
+         .lo = 0,
          .hi = 16000},
         {.name = "--radius",
          .summary = "how far players see, in m; 0: 250, of many bots 100",
@@ -197,7 +197,6 @@ static bool parse(cluster_job* job, int argc, char** argv, int* status)
     job->bots = 30;
     job->seeds = 1;
     job->first_seed = 1;
-    job->cell_m = 64;
     job->chat_hz = 2.0;
     app_option table[ROW_COUNT];
     fill_rows(job, table);
@@ -228,6 +227,13 @@ static bool parse(cluster_job* job, int argc, char** argv, int* status)
                     : strncmp(job->source, "scene:", 6) != 0 ? 0
                                                              : job->bots * 8 / 7 + 50;
     job->ramp = job->bots > 200 ? 150.0 : 0.0;
+    if (job->cell_m == 0) {
+        job->cell_m = job->bots <= TOWN_BOTS_MAX ? 64 : 250;
+    }
+    if (job->cell_m < 16) {
+        fprintf(stderr, COMMAND ": --cell takes 0, or 16 to 16,000.\n");
+        return false;
+    }
     if (job->radius_m == 0.0) {
         job->radius_m = job->bots <= TOWN_BOTS_MAX ? 250.0 : 100.0;
     }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The inside of a front: what bus_front.c, front_cells.c, front_streams.c, front_players.c and front_session.c share.
+// The inside of a front: what bus_front.c, front_cells.c, front_streams.c,
+// front_regions.c, front_players.c and front_session.c share.
 //
 //   interests   where viewers stand; each holds the cells around it
 //   cells       counted by the interests that hold them, for each channel
@@ -284,7 +285,7 @@ bool front_grow_map(ph_hash_map* map);
 void front_refuse(ph_bus_front* front, ph_bus_refusal refusal);
 bool front_publish(ph_bus_front* front, const char* subject);
 
-// ---- bus_front.cells.c
+// ---- front_cells.c
 
 // Chooses the cells around a place. Nothing when it is near the last one.
 void front_interest_place(ph_bus_front* front, front_interest* interest, int32_t x_mm,
@@ -306,11 +307,11 @@ void front_cells_destroy(ph_bus_front* front);
 
 // A CELL message. is_answer: it came to this front alone.
 void front_take_cell(ph_bus_front* front, const ph_bus_message* message, bool is_answer);
-// The epoch that a message says a region has. @return False: it is an old one, counted.
-bool front_hear_epoch(ph_bus_front* front, int region, uint32_t epoch);
 // A wanted cell is not known; delayed: what was asked for already may still answer it.
 void front_ask_cell(ph_bus_front* front, uint32_t cell, int key);
 void front_ask_end(ph_bus_front* front, uint32_t ask1);
+// A stream is not known any more.
+void front_ask_stream(ph_bus_front* front, front_stream* stream);
 // Removes the streams of a cell that are of these channels. @return Whether they may have entities.
 bool front_remove_streams(ph_bus_front* front, uint32_t cell, uint64_t channels);
 // Entities of a cell were removed on the way: its streams are asked for anew.
@@ -318,9 +319,19 @@ void front_doubt_cell(ph_bus_front* front, ph_cell cell);
 // Messages were lost: everything is asked for anew.
 void front_doubt_all(ph_bus_front* front);
 void front_streams_tick(ph_bus_front* front);
-void front_take_answer(ph_bus_front* front, const ph_bus_answer* answer);
-int front_find_region(const ph_bus_front* front, int number);
 void front_streams_destroy(ph_bus_front* front);
+
+// ---- front_regions.c
+
+// The place of a region that was heard of; -1.
+int front_find_region(const ph_bus_front* front, int number);
+// The epoch that a message says a region has. @return False: it is an old one, counted.
+bool front_hear_epoch(ph_bus_front* front, int region, uint32_t epoch);
+// The same, by the place of a region.
+bool front_compare_epoch(ph_bus_front* front, int place, uint32_t epoch);
+// Records that were not read yet are.
+void front_regions_tick(ph_bus_front* front);
+void front_take_answer(ph_bus_front* front, const ph_bus_answer* answer);
 
 // ---- front_players.c
 

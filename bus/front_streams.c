@@ -8,9 +8,6 @@
 // since. What comes of one that is not known is applied, too: versions of entities (transfer.h) keep what is older from
 // harming. Each stream that is not known, and each cell that was never answered, is in the list of asks: asked for until
 // it is answered, no more than FRONT_ASKS_MAX at a time.
-//
-// Epochs are believed as they are heard. Then the region's record is read: it has the name of the owner, and the last
-// word when a message claims an epoch that there is not.
 
 #include "bus/front_state.h"
 
@@ -20,12 +17,9 @@ enum {
     CELL_END = 1 << 19,    // cells are less than this from the middle: PH_CELL_MM_MIN
     STREAMS_IN_CELL = 256, // more than so many are made up
     OLD_IN_A_ROW = 8,
-    LOWER_READS = 4,
     SWEEP_TICKS = 16,
     TRIES_ALONE = 4, // of a cell as a whole, before its streams are asked for, too
 };
-
-#define READ_AGAIN_US 500000
 
 // ---- asks
 
@@ -67,7 +61,7 @@ void front_ask_cell(ph_bus_front* front, uint32_t cell, int key)
     add_ask(front, &(front_ask){.place = cell, .key = (uint8_t)key});
 }
 
-static void ask_stream(ph_bus_front* front, front_stream* stream)
+void front_ask_stream(ph_bus_front* front, front_stream* stream)
 {
     stream->is_known = false;
     stream->snapshot_part = 0;
@@ -139,123 +133,6 @@ static void send_asks(ph_bus_front* front)
             ++outstanding;
         }
     }
-}
-
-// ---- regions
-
-int front_find_region(const ph_bus_front* front, int number)
-{
-    uint32_t place;
-    return ph_hash_map_try_find(&front->region_map, (uint64_t)number, &place) ? (int)place : -1;
-}
-
-static int make_region(ph_bus_front* front, int number, uint32_t epoch)
-{
-    if (!front_grow_map(&front->region_map) ||
-        !front_grow(front, (void**)&front->regions, &front->region_capacity,
-                    front->region_count + 1, sizeof *front->regions)) {
-        return -1;
-    }
-    const int place = front->region_count++;
-    front->regions[place] = (front_region){.number = number, .epoch = epoch};
-    ph_hash_map_insert(&front->region_map, (uint64_t)number, (uint32_t)place);
-    return place;
-}
-
-static void set_epoch(ph_bus_front* front, int place, uint32_t epoch)
-{
-    front_region* region = &front->regions[place];
-    region->epoch = epoch;
-    region->is_read = false;
-    region->lower_reads = 0;
-    region->sim[0] = '\0';
-    for (int i = 0; i < front->stream_count; ++i) {
-        front_stream* stream = &front->streams[i];
-        if (stream->is_used && stream->region == (uint32_t)place) {
-            stream->sequence = 0;
-            stream->heard_us = front->now_us;
-            ask_stream(front, stream);
-        }
-    }
-}
-
-// As front_hear_epoch(), for a region that is known.
-static bool compare_epoch(ph_bus_front* front, int place, uint32_t epoch)
-{
-    const uint32_t known = front->regions[place].epoch;
-#ifndef PH_BUS_UNFENCED
-    if (PH_UNLIKELY(epoch < known)) {
-        ++front->stats.old_epoch;
-        return false;
-    }
-#endif
-    if (PH_UNLIKELY(epoch > known)) {
-        set_epoch(front, place, epoch);
-    }
-    return true;
-}
-
-bool front_hear_epoch(ph_bus_front* front, int region, uint32_t epoch)
-{
-    const int place = front_find_region(front, region);
-    return place < 0 ? make_region(front, region, epoch) >= 0 : compare_epoch(front, place, epoch);
-}
-
-static void read_regions(ph_bus_front* front)
-{
-    if (front->now_us - front->regions_us < 100000) {
-        return;
-    }
-    front->regions_us = front->now_us;
-    const ph_bus_transport* transport = &front->def.transport;
-    for (int i = 0; i < front->region_count; ++i) {
-        front_region* region = &front->regions[i];
-        if (!region->is_read &&
-            (region->read_us == 0 || front->now_us - region->read_us >=
-                                         (region->is_reading ? 10 : 1) * (uint64_t)READ_AGAIN_US)) {
-            char key[PH_BUS_SUBJECT_MAX];
-            bus_record_key(key, front->world_name, region->number);
-            region->read_us = front->now_us;
-            region->is_reading = true;
-            transport->read(transport->context, key, (uint64_t)region->number + 1);
-        }
-    }
-}
-
-// A read may be a little old, so that a lower epoch is believed only when several say so.
-void front_take_answer(ph_bus_front* front, const ph_bus_answer* answer)
-{
-    const int place = answer->ticket >= 1 && answer->ticket <= PH_REGION_MAX + 1
-                          ? front_find_region(front, (int)answer->ticket - 1)
-                          : -1;
-    bus_ownership record;
-    if (place < 0) {
-        return;
-    }
-    front_region* region = &front->regions[place];
-    region->is_reading = false;
-    if (answer->outcome != PH_BUS_DONE) {
-        return;
-    }
-    if (answer->revision == 0) {
-        region->is_read = true; // no record says which sim owns it
-        return;
-    }
-    if (!bus_read_ownership(&record, answer->bytes, answer->size)) {
-        front_refuse(front, PH_BUS_REFUSAL_FIELD);
-        return;
-    }
-    if (record.epoch < region->epoch && ++region->lower_reads < LOWER_READS) {
-        return;
-    }
-    if (record.epoch < region->epoch) {
-        front_refuse(front, PH_BUS_REFUSAL_FIELD);
-    }
-    if (record.epoch != region->epoch) {
-        set_epoch(front, place, record.epoch);
-    }
-    region->is_read = true;
-    memcpy(region->sim, record.sim, sizeof region->sim);
 }
 
 // ---- streams
@@ -338,7 +215,7 @@ static front_stream* begin_stream(ph_bus_front* front, const bus_cell* head,
     stream->next1 = cell->stream1;
     cell->stream1 = (uint32_t)(stream - front->streams) + 1;
     memcpy(stream->subject, subject, sizeof subject);
-    ask_stream(front, stream);
+    front_ask_stream(front, stream);
     return stream;
 }
 
@@ -419,14 +296,14 @@ static void count_old(ph_bus_front* front, front_stream* stream, uint64_t sequen
     if (++stream->old_count >= OLD_IN_A_ROW) {
         stream->old_count = 0;
         stream->sequence = sequence;
-        ask_stream(front, stream);
+        front_ask_stream(front, stream);
     }
 }
 
 static void note_gap(ph_bus_front* front, front_stream* stream)
 {
     front->stats.gaps += stream->is_known;
-    ask_stream(front, stream);
+    front_ask_stream(front, stream);
 }
 
 static void take_changes(ph_bus_front* front, front_stream* stream, const bus_cell* head)
@@ -532,7 +409,7 @@ static front_stream* find_stream(ph_bus_front* front, const bus_cell* head,
         front_refuse(front, PH_BUS_REFUSAL_SUBJECT);
         return NULL;
     }
-    return compare_epoch(front, (int)stream->region, head->epoch) ? stream : NULL;
+    return front_compare_epoch(front, (int)stream->region, head->epoch) ? stream : NULL;
 }
 
 void front_take_cell(ph_bus_front* front, const ph_bus_message* message, bool is_answer)
@@ -572,7 +449,7 @@ void front_doubt_all(ph_bus_front* front)
     }
     for (int i = 0; i < front->stream_count; ++i) {
         if (front->streams[i].is_used) {
-            ask_stream(front, &front->streams[i]);
+            front_ask_stream(front, &front->streams[i]);
         }
     }
 }
@@ -582,7 +459,7 @@ void front_doubt_cell(ph_bus_front* front, ph_cell cell)
     const int place = front_find_cell(front, cell);
     uint32_t next1 = place >= 0 ? front->cells[place].stream1 : 0;
     for (; next1 != 0; next1 = front->streams[next1 - 1].next1) {
-        ask_stream(front, &front->streams[next1 - 1]);
+        front_ask_stream(front, &front->streams[next1 - 1]);
     }
 }
 
@@ -597,7 +474,7 @@ static void sweep_silent(ph_bus_front* front)
             stream->may_have && front->now_us - stream->heard_us > FRONT_SILENT_US;
         // One that is not known and not asked for found no memory before.
         if (stream->is_used && stream->ask1 == 0 && (!stream->is_known || is_silent)) {
-            ask_stream(front, stream);
+            front_ask_stream(front, stream);
         }
     }
 }
@@ -606,7 +483,7 @@ void front_streams_tick(ph_bus_front* front)
 {
     sweep_silent(front);
     send_asks(front);
-    read_regions(front);
+    front_regions_tick(front);
 }
 
 void front_streams_destroy(ph_bus_front* front)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The connection of the transport over NATS: what a def may say, how libnats is set up, what it says when the
-// connection comes and goes, opening and closing. Runs when a program starts and ends, and when a server fails.
+// The connection of the transport over NATS: how libnats is set up, what it says when the connection comes and goes,
+// opening and closing. Runs when a program starts and ends, and when a server fails.
 //
 // libnats calls from its own threads, also for a while after the connection was closed: the state has as many users as
 // can still call.
@@ -15,18 +15,12 @@
 
 #include "base/allocator.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 enum {
-    COOKIE = 0x9A7501,
-    SERVERS_MAX = 64,
-    SERVERS_TEXT_MAX = 4096,
-    PENDING_MAX = 1000 * 1000 * 1000,
-    WAIT_MAX_MS = 600 * 1000,
     PAYLOAD_MAX = 1024 * 1024, // until a server says how much it takes
 
     // A server that is silent is left after PINGS + 1 intervals at most.
@@ -116,8 +110,9 @@ static void keep_server(ph_nats* nats, natsConnection* connection)
 static void ask_server(ph_nats* nats, natsConnection* connection)
 {
     const int64_t payload_max = natsConnection_GetMaxPayload(connection);
-    atomic_store(&nats->payload_max,
-                 payload_max > 0 && payload_max < PENDING_MAX ? (int)payload_max : PAYLOAD_MAX);
+    atomic_store(&nats->payload_max, payload_max > 0 && payload_max < PH_NATS_PENDING_MAX
+                                         ? (int)payload_max
+                                         : PAYLOAD_MAX);
     keep_server(nats, connection);
 }
 
@@ -175,178 +170,10 @@ static void on_complaint(natsConnection* connection, natsSubscription* subscript
                  reason != NULL && *reason != '\0' ? ": " : "", reason != NULL ? reason : "");
 }
 
-// ---- checks ----------------------------------------------------------------------------------------
-
-ph_nats_def ph_nats_def_default(void)
-{
-    return (ph_nats_def){.servers = "nats://127.0.0.1:4222",
-                         .name = "pinhole",
-                         .bucket = "pinhole",
-                         .replicas = 1,
-                         .pending_bytes = 64 * 1024 * 1024,
-                         .wait_ms = 5000,
-                         .cookie = COOKIE};
-}
-
-// The list of servers, cut into texts.
-typedef struct server_list {
-    char text[SERVERS_TEXT_MAX];
-    const char* urls[SERVERS_MAX];
-    int count;
-    bool is_tls;
-} server_list;
-
-static void cut_servers(ph_check* check, const char* servers, server_list* list)
-{
-    *list = (server_list){0};
-    ph_check_that(check, servers != NULL && strlen(servers) < sizeof list->text,
-                  "ph_nats_def.servers", servers != NULL ? "too long" : "NULL",
-                  "URLs with commas between them");
-    if (check->result != PH_OK) {
-        return;
-    }
-    memcpy(list->text, servers, strlen(servers) + 1);
-    for (char* rest = list->text; rest != NULL;) {
-        char* url = rest + strspn(rest, " ");
-        rest = strchr(url, ',');
-        if (rest != NULL) {
-            *rest++ = '\0';
-        }
-        ph_check_that(check, *url != '\0' && list->count < SERVERS_MAX, "ph_nats_def.servers",
-                      *url == '\0' ? "a list with an empty URL" : "a longer list",
-                      "1..64 URLs with commas between them, none of them empty");
-        if (check->result != PH_OK) {
-            return;
-        }
-        list->is_tls = list->is_tls || strncmp(url, "tls://", 6) == 0;
-        list->urls[list->count++] = url;
-    }
-}
-
-static bool is_of_this_machine(const char* url)
-{
-    const char* host = strstr(url, "://");
-    host = host != NULL ? host + 3 : url;
-    const char* at = strrchr(host, '@');
-    host = at != NULL ? at + 1 : host;
-    const size_t size = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":/");
-    unsigned part[4];
-    int used = 0;
-    char text[64];
-    if (size >= sizeof text) {
-        return false;
-    }
-    memcpy(text, host, size);
-    text[size] = '\0';
-    const bool is_four =
-        sscanf(text, "%3u.%3u.%3u.%3u%n", &part[0], &part[1], &part[2], &part[3], &used) == 4 &&
-        (size_t)used == size;
-    return (is_four && part[0] == 127) || strcmp(text, "localhost") == 0 ||
-           strcmp(text, "[::1]") == 0;
-}
-
-static bool has_credentials(const ph_nats_def* def, const char* url)
-{
-    return def->user != NULL || def->token != NULL || def->credentials_path != NULL ||
-           strchr(url, '@') != NULL;
-}
-
-static bool has_tls(const ph_nats_def* def, const server_list* list)
-{
-    return def->ca_path != NULL || def->certificate_path != NULL || list->is_tls;
-}
-
-static void check_network(ph_check* check, const ph_nats_def* def, const server_list* list)
-{
-    for (int i = 0; i < list->count && check->result == PH_OK && !def->is_open_network; ++i) {
-        const char* url = list->urls[i];
-        const char* at = strrchr(url, '@');
-        ph_check_that(check,
-                      is_of_this_machine(url) || has_tls(def, list) || has_credentials(def, url),
-                      "ph_nats_def.servers", at != NULL ? at + 1 : url,
-                      "of this machine, or come with TLS (ca_path) or credentials (user, token, "
-                      "credentials_path), or is_open_network must be true (options --bus-ca, "
-                      "--bus-user, --bus-open-network)");
-    }
-}
-
-static void check_credentials(ph_check* check, const ph_nats_def* def)
-{
-    const int ways = (def->user != NULL) + (def->token != NULL) + (def->credentials_path != NULL);
-    ph_check_that(check, ways <= 1, "ph_nats_def.user", "given beside another way",
-                  "the only one of user, token and credentials_path");
-    ph_check_that(check, (def->user != NULL) == (def->password != NULL), "ph_nats_def.password",
-                  def->password != NULL ? "given without user" : "NULL",
-                  "given together with user, or not at all");
-    ph_check_that(check, (def->key_path != NULL) == (def->certificate_path != NULL),
-                  "ph_nats_def.key_path",
-                  def->key_path != NULL ? "given without certificate_path" : "NULL",
-                  "given together with certificate_path, or not at all");
-}
-
-static ph_result check_def(const ph_nats_def* def, server_list* list)
-{
-    ph_check check = ph_check_begin(def->on_error, def->on_error_context, "ph_nats_open");
-    ph_check_made(&check, def->cookie == COOKIE, "ph_nats_def");
-    if (check.result != PH_OK) {
-        return check.result;
-    }
-    static const char allowed[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    const char* bucket = def->bucket;
-    ph_check_that(&check,
-                  bucket != NULL && *bucket != '\0' && strlen(bucket) < PH_NATS_BUCKET_MAX &&
-                      strspn(bucket, allowed) == strlen(bucket),
-                  "ph_nats_def.bucket", bucket != NULL ? bucket : "NULL",
-                  "1..63 characters of A-Z, a-z, 0-9, '-' and '_'");
-    ph_check_that(&check, def->name != NULL, "ph_nats_def.name", "NULL", "a text");
-    char replicas[PH_COUNT_TEXT_SIZE];
-    ph_check_that(&check, def->replicas == 1 || def->replicas == 3 || def->replicas == 5,
-                  "ph_nats_def.replicas", ph_count_text(def->replicas, replicas), "1, 3 or 5");
-    ph_check_range(&check, "ph_nats_def.pending_bytes",
-                   def->pending_bytes <= PENDING_MAX ? (int64_t)def->pending_bytes : INT64_MAX, 1,
-                   PENDING_MAX);
-    ph_check_range(&check, "ph_nats_def.wait_ms", def->wait_ms, 0, WAIT_MAX_MS);
-    check_credentials(&check, def);
-    cut_servers(&check, def->servers, list);
-    check_network(&check, def, list);
-    return check.result;
-}
-
 // ---- opening ---------------------------------------------------------------------------------------
 
-// A file that cannot be used is the caller's fault.
-static ph_result refuse_file(const ph_nats_def* def, const char* field, const char* path,
-                             const char* reason)
-{
-    const ph_check call = ph_check_begin(def->on_error, def->on_error_context, "ph_nats_open");
-    return ph_fail(&call, PH_ERROR_ARGUMENT, field, "is %s, which cannot be used: %s", path,
-                   reason);
-}
-
-// libnats opens it for each connection, and says then that no server answers.
-static ph_result check_credentials_file(const ph_nats_def* def)
-{
-    FILE* file = fopen(def->credentials_path, "r");
-    char text[256];
-    bool has_claims = false;
-    bool has_seed = false;
-    if (file == NULL) {
-        return refuse_file(def, "ph_nats_def.credentials_path", def->credentials_path,
-                           strerror(errno));
-    }
-    while (fgets(text, sizeof text, file) != NULL) {
-        has_claims = has_claims || strstr(text, "BEGIN NATS USER JWT") != NULL;
-        has_seed = has_seed || strstr(text, "BEGIN USER NKEY SEED") != NULL;
-    }
-    fclose(file);
-    return has_claims && has_seed
-               ? PH_OK
-               : refuse_file(def, "ph_nats_def.credentials_path", def->credentials_path,
-                             "a user's JWT and seed do not stand in it");
-}
-
-static ph_result set_secrets(natsOptions* options, const ph_nats_def* def, const server_list* list)
+static ph_result set_secrets(natsOptions* options, const ph_nats_def* def,
+                             const ph_nats_servers* list)
 {
     natsStatus status = NATS_OK;
     if (def->user != NULL) {
@@ -354,13 +181,13 @@ static ph_result set_secrets(natsOptions* options, const ph_nats_def* def, const
     } else if (def->token != NULL) {
         status = natsOptions_SetToken(options, def->token);
     } else if (def->credentials_path != NULL) {
-        const ph_result result = check_credentials_file(def);
+        const ph_result result = ph_nats_check_credentials_file(def);
         if (result != PH_OK) {
             return result;
         }
         status = natsOptions_SetUserCredentialsFromFiles(options, def->credentials_path, NULL);
     }
-    if (status == NATS_OK && has_tls(def, list)) {
+    if (status == NATS_OK && ph_nats_has_tls(def, list)) {
         status = natsOptions_SetSecure(options, true);
     }
     if (status != NATS_OK) {
@@ -369,25 +196,25 @@ static ph_result set_secrets(natsOptions* options, const ph_nats_def* def, const
     if (def->ca_path != NULL) {
         status = natsOptions_LoadCATrustedCertificates(options, def->ca_path);
         if (status != NATS_OK) {
-            return refuse_file(def, "ph_nats_def.ca_path", def->ca_path,
-                               natsStatus_GetText(status));
+            return ph_nats_refuse_file(def, "ph_nats_def.ca_path", def->ca_path,
+                                       natsStatus_GetText(status));
         }
     }
     if (def->certificate_path != NULL) {
         status = natsOptions_LoadCertificatesChain(options, def->certificate_path, def->key_path);
         if (status != NATS_OK) {
-            return refuse_file(def, "ph_nats_def.certificate_path", def->certificate_path,
-                               natsStatus_GetText(status));
+            return ph_nats_refuse_file(def, "ph_nats_def.certificate_path", def->certificate_path,
+                                       natsStatus_GetText(status));
         }
     }
     return PH_OK;
 }
 
-static bool set_behaviour(natsOptions* options, const ph_nats_def* def, server_list* list)
+static bool set_behaviour(natsOptions* options, const ph_nats_def* def, ph_nats_servers* list)
 {
     // Servers that others tell of are not checked like those of the def.
-    const bool is_closed_network =
-        !def->is_open_network && !has_tls(def, list) && !has_credentials(def, list->urls[0]);
+    const bool is_closed_network = !def->is_open_network && !ph_nats_has_tls(def, list) &&
+                                   !ph_nats_has_credentials(def, list->urls[0]);
     return natsOptions_SetServers(options, list->urls, list->count) == NATS_OK &&
            natsOptions_SetName(options, def->name) == NATS_OK &&
            natsOptions_SetNoRandomize(options, true) == NATS_OK &&
@@ -416,7 +243,7 @@ static bool set_calls(natsOptions* options, ph_nats* nats, bool is_waiting)
             natsOptions_SetRetryOnFailedConnect(options, true, on_connected, nats) == NATS_OK);
 }
 
-static ph_result make_options(ph_nats* nats, const ph_nats_def* def, server_list* list,
+static ph_result make_options(ph_nats* nats, const ph_nats_def* def, ph_nats_servers* list,
                               natsOptions** options)
 {
     const ph_check call = ph_nats_call(nats, "ph_nats_open");
@@ -504,7 +331,7 @@ void ph_nats_release(ph_nats* nats)
     ph_release(&MEMORY, nats, sizeof *nats);
 }
 
-static ph_result connect_to_servers(ph_nats* nats, const ph_nats_def* def, server_list* list)
+static ph_result connect_to_servers(ph_nats* nats, const ph_nats_def* def, ph_nats_servers* list)
 {
     natsOptions* options = NULL;
     ph_result result = make_options(nats, def, list, &options);
@@ -543,8 +370,8 @@ static ph_result start_threads(ph_nats* nats)
 ph_result ph_nats_open(const ph_nats_def* def, ph_nats** nats)
 {
     *nats = NULL;
-    server_list list;
-    ph_result result = check_def(def, &list);
+    ph_nats_servers list;
+    ph_result result = ph_nats_check_def(def, &list);
     if (result != PH_OK) {
         return result;
     }

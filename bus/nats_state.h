@@ -23,6 +23,9 @@
 enum {
     PH_NATS_BUCKET_MAX = 64, // with the zero at its end
     PH_NATS_ERRORS_MAX = 8,  // that wait to be told; more are counted by the next one
+    PH_NATS_SERVERS_MAX = 64,
+    PH_NATS_SERVERS_TEXT_MAX = 4096,
+    PH_NATS_PENDING_MAX = 1000 * 1000 * 1000,
 };
 
 // Room that grows and stays.
@@ -156,6 +159,26 @@ void ph_nats_tell(ph_nats* nats, const char* format, ...);
 void ph_nats_tell_owner(ph_nats* nats);
 ph_check ph_nats_call(const ph_nats* nats, const char* function);
 void ph_nats_release(ph_nats* nats);
+
+// ---- nats_def.c
+
+// The list of servers, cut into texts.
+typedef struct ph_nats_servers {
+    char text[PH_NATS_SERVERS_TEXT_MAX];
+    const char* urls[PH_NATS_SERVERS_MAX];
+    int count;
+    bool is_tls;
+} ph_nats_servers;
+
+// Cuts the servers into the list, too.
+ph_result ph_nats_check_def(const ph_nats_def* def, ph_nats_servers* list);
+bool ph_nats_has_tls(const ph_nats_def* def, const ph_nats_servers* list);
+bool ph_nats_has_credentials(const ph_nats_def* def, const char* url);
+// A file that cannot be used is the caller's fault.
+ph_result ph_nats_refuse_file(const ph_nats_def* def, const char* field, const char* path,
+                              const char* reason);
+// libnats opens it for each connection, and says then that no server answers.
+ph_result ph_nats_check_credentials_file(const ph_nats_def* def);
 
 // ---- nats_messages.c
 

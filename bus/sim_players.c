@@ -30,16 +30,13 @@ sim_player* sim_player_of_key(ph_bus_sim* sim, const sim_region* region, uint64_
     return find_in(sim, &region->by_key, key);
 }
 
-static int find_place(const ph_bus_sim* sim)
+// All places below the first free one are used: many players that come one after the other cost one pass together.
+static int find_place(ph_bus_sim* sim)
 {
-    if (sim->player_count < sim->player_limit) {
-        for (int i = 0; i < sim->player_limit; ++i) {
-            if (!sim->players[i].is_used) {
-                return i;
-            }
-        }
+    while (sim->first_free < sim->player_limit && sim->players[sim->first_free].is_used) {
+        ++sim->first_free;
     }
-    return sim->player_limit;
+    return sim->first_free;
 }
 
 sim_player* sim_add_player(ph_bus_sim* sim, sim_region* region, uint64_t client_id, uint64_t key)
@@ -70,7 +67,6 @@ sim_player* sim_add_player(ph_bus_sim* sim, sim_region* region, uint64_t client_
         .detached_us = sim->now_us,
     };
     sim->player_limit = at == sim->player_limit ? at + 1 : sim->player_limit;
-    ++sim->player_count;
     return player;
 }
 
@@ -80,7 +76,8 @@ void sim_remove_player(ph_bus_sim* sim, sim_player* player)
     ph_hash_map_remove(&region->by_client, player->client_id);
     ph_hash_map_remove(&region->by_key, player->key);
     player->is_used = false;
-    --sim->player_count;
+    const int at = (int)(player - sim->players);
+    sim->first_free = at < sim->first_free ? at : sim->first_free;
 }
 
 bool sim_move_player(ph_bus_sim* sim, sim_player* player, sim_region* to)

@@ -358,7 +358,7 @@ struct ph_bus_sim {
 
     sim_player* players;
     int player_limit; // places that were ever used
-    int player_count;
+    int first_free;   // no place below it is free
     bool has_attached; // since the last mirror of such
     sim_ended* ended;
     int ended_count;

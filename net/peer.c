@@ -194,6 +194,16 @@ static ph_peer_link* link_of(ph_peer* peer, ph_peer_link* link, const ph_address
                : link;
 }
 
+// Of packets that come together the first counts.
+static void note_talk(ph_peer_link* link, const ph_net_payload* payload, uint64_t now_us)
+{
+    if (now_us > link->talked_us && !ph_admission_is(payload->bytes, payload->size)) {
+        link->pause_us += (now_us - link->talked_us) / 8;
+        link->pause_us -= link->pause_us / 8;
+        link->talked_us = now_us;
+    }
+}
+
 static void receive_datagram(ph_peer* peer, ph_peer_link* link, ph_datagram* datagram)
 {
     ph_net_payload payload;
@@ -204,6 +214,7 @@ static void receive_datagram(ph_peer* peer, ph_peer_link* link, ph_datagram* dat
     if (payload.size == 0) {
         return;
     }
+    note_talk(link, &payload, peer->now_us);
     if (link == peer->link) {
         ph_peer_take_payload(peer, payload.bytes, payload.size);
     } else {

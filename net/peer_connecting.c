@@ -90,6 +90,8 @@ static ph_result open_link(ph_peer* peer, ph_peer_link* link, const ph_token* to
 {
     link->spoke_us = peer->now_us;
     link->heard_us = peer->now_us;
+    link->talked_us = peer->now_us;
+    link->pause_us = SECOND_US;
     link->timeout_us = token->timeout_s >= 0 ? (uint64_t)token->timeout_s * SECOND_US : UINT64_MAX;
     link->protocol_id = token->protocol_id;
     link->token_s = token->expire_s - token->create_s;

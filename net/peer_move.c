@@ -23,8 +23,10 @@
 
 enum {
     // Five probes, of which any answer will do: with 5 % of loss either way all of them fail once in 100,000 silences.
-    // The first one alone, which is enough for a server that was only quiet.
+    // The first one alone where the server is quiet: mostly that is enough. Of one that speaks more often than
+    // BUSY_SHARE of the time until suspicion, a silence is news, and the others follow at once.
     PROBES = 5,
+    BUSY_SHARE = 3,
     PROBE_US = 20000,
     SOON_US = 30000,   // on top of a round trip: an answer to the first one is here by then, mostly
     ANSWER_US = 60000, // the same: now the answer to the last one counts as missing
@@ -122,8 +124,12 @@ static void probe(ph_peer* peer)
 {
     ph_peer_move* move = &peer->move;
     if (move->probes == 0) {
+        // Behind an answer to a probe it was quiet before.
+        const bool is_busy =
+            peer->link->pause_us * BUSY_SHARE < (uint64_t)peer->def.suspect_ms * 1000 &&
+            peer->link->talked_us == peer->link->heard_us;
         send_probe(peer);
-        move->next_probe_us = peer->now_us + rtt_us(peer) + SOON_US;
+        move->next_probe_us = peer->now_us + (is_busy ? PROBE_US : rtt_us(peer) + SOON_US);
     }
     for (; move->probes < PROBES && peer->now_us >= move->next_probe_us;
          move->next_probe_us += PROBE_US) {

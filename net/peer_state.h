@@ -46,6 +46,8 @@ typedef struct ph_peer_link {
     ph_net_client* net;
     uint64_t spoke_us;   // when the system last took a datagram, or the connect
     uint64_t heard_us;   // when the server's newest packet came, or the connect
+    uint64_t talked_us;  // the same, of the view and messages alone
+    uint64_t pause_us;   // between those, on average of some; long at first
     uint64_t timeout_us; // of the token; UINT64_MAX: never
     uint64_t protocol_id;
     uint64_t token_s; // its lifetime

@@ -9,16 +9,22 @@ Each starts its own nats-servers on free ports. How fast anything is, is not ask
 libnats, what needs them is left out, and says so.
 """
 
+import ctypes
 import json
+import fcntl
 import os
 import pathlib
+import pty
 import re
+import select
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import urllib.request
 
@@ -27,8 +33,15 @@ from nats_credentials import USER, Account, Key
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = str(ROOT / "build/pinhole")
 TIMEOUT_S = 60
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
 
 complaints = []
+
+
+def die_with_us():
+    """In a child: nothing that this script has started outlives it, however it ends."""
+    LIBC.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
 
 
 def expect(condition, sentence):
@@ -38,7 +51,8 @@ def expect(condition, sentence):
 
 
 def run(*arguments, timeout_s=TIMEOUT_S):
-    done = subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout_s)
+    done = subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout_s,
+                          preexec_fn=die_with_us)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -92,7 +106,7 @@ def check_end():
     """However the command ends, nothing that it has started is left: by SIGINT, and by kill -9."""
     for number in (signal.SIGINT, signal.SIGKILL):
         one = subprocess.Popen([PROGRAM, "cluster", "--bots", "5"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, text=True)
+                               stderr=subprocess.DEVNULL, text=True, preexec_fn=die_with_us)
         try:
             for line in one.stdout:
                 if line.startswith("players: 5 of 5 connected"):
@@ -111,6 +125,80 @@ def check_end():
             one.wait()
 
 
+class Screen:
+    """`pinhole cluster` at a terminal: what it has drawn, without colours and places."""
+
+    def __init__(self, *arguments):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        self.process = subprocess.Popen([PROGRAM, "cluster", *arguments], stdin=slave, stdout=slave, stderr=slave,
+                                        env={**os.environ, "TERM": "xterm"}, preexec_fn=die_with_us)
+        os.close(slave)
+        self.text = ""
+
+    def read(self):
+        try:
+            if select.select([self.master], [], [], 0.1)[0]:
+                drawn = os.read(self.master, 65536).decode(errors="replace")
+                self.text += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", " ", drawn)
+        except OSError:
+            pass  # it has ended
+
+    def await_text(self, pattern):
+        deadline = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < deadline and self.process.poll() is None:
+            self.read()
+            if re.search(pattern, self.text):
+                return
+        expect(False, f"keys: {pattern!r} is not shown: {self.text[-800:]!r}")
+
+    def press(self, keys, pattern):
+        os.write(self.master, keys)
+        self.await_text(pattern)
+
+    def end(self, keys):
+        os.write(self.master, keys)
+        deadline = time.monotonic() + TIMEOUT_S
+        while self.process.poll() is None and time.monotonic() < deadline:
+            self.read()
+        self.process.kill()
+        return self.process.wait()
+
+
+def check_keys():
+    """At a terminal: keys choose a part, kill, freeze and empty it, and it says what became of that and of the players."""
+    screen = Screen("--bots", "5", "--no-page")
+    screen.await_text("bots are in")
+    screen.press(b"8k", "front-1: killed -9")
+    screen.press(b"", "front-1: (.* players moved|no player had to move)")
+    screen.press(b"9f", "front-2: frozen for 3 s")
+    screen.press(b"1e", "nats-1 has nothing to give away")
+    screen.press(b"4e", "sim-a: stopped in order")
+    children = children_of(screen.process.pid)
+    status = screen.end(b"q")
+    expect(status == 0 and len(children) > 8 and all(map(is_gone, children)), f"keys: exit {status}, of {len(children)} parts some are left")
+
+
+def check_killed():
+    """A check that is killed with -9 leaves no nats-server and nothing else behind."""
+    one = subprocess.Popen([sys.executable, __file__, PROGRAM, "parts"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, preexec_fn=die_with_us)
+    try:
+        deadline = time.monotonic() + TIMEOUT_S
+        while len(children_of(one.pid)) < 7 and one.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        children = children_of(one.pid)
+        expect(len(children) >= 7, f"killed: {len(children)} processes of 7")
+        one.kill()
+        one.wait()
+        while not all(map(is_gone, children)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        expect(all(map(is_gone, children)), "killed: something is left")
+    finally:
+        one.kill()
+        one.wait()
+
+
 # ---- the parts by themselves
 
 
@@ -126,7 +214,8 @@ class Part:
     def __init__(self, folder, name, *command):
         self.log = pathlib.Path(folder) / f"{name}.log"
         with self.log.open("w") as out:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+                                            preexec_fn=die_with_us)
 
     def await_line(self, pattern):
         deadline = time.monotonic() + TIMEOUT_S
@@ -147,6 +236,18 @@ class Part:
 def metrics_of(url):
     with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
         return dict(re.findall(r"^(\w+(?:\{[^}]*\})?) (\S+)$", answer.read().decode(), re.MULTILINE))
+
+
+def await_sum(urls, name, wanted, at_least=False):
+    """Until the figure of all of them together is that."""
+    deadline = time.monotonic() + TIMEOUT_S
+    found = []
+    while time.monotonic() < deadline:
+        found = [float(metrics_of(url).get(name, 0)) for url in urls]
+        if sum(found) == wanted or (at_least and sum(found) > wanted):
+            return
+        time.sleep(0.1)
+    expect(False, f"{name} is {found} and not {wanted} together")
 
 
 def check_parts():
@@ -179,26 +280,30 @@ def check_parts():
             fronts = [start(name, PROGRAM, "serve", "scene:town", *bus, "--name", name, "--cell", "64", "--key", str(key),
                             "--listen", "127.0.0.1:0", "--metrics", "0") for name in ("front-1", "front-2")]
             start("director", PROGRAM, "director", *bus, "--key", str(key)).await_line("fronts 2")
-            bots = subprocess.Popen([PROGRAM, "bots", "--director", *bus[1:], "--source", "scene:town", "--bots", "8",
-                                     "--seconds", "9", "--chat", "2", "--loss", "2", "--rtt", "40", "--json"],
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            bots = start("bots", PROGRAM, "bots", "--director", *bus[1:], "--source", "scene:town", "--bots", "8",
+                         "--seconds", "600", "--chat", "2", "--loss", "2", "--rtt", "40", "--json")
             urls = [one.await_line(r"metrics on (\S+)") for one in (*sims, *fronts)]
-            time.sleep(4)
-            found = [metrics_of(url) for url in urls]
-            expect(sum(float(one.get("pinhole_sim_regions_owned", 0)) for one in found[:2]) == 1 and
-                   sum(float(one.get("pinhole_sim_players", 0)) for one in found[:2]) == 8,
-                   f"parts: of two sims {[one.get('pinhole_sim_regions_owned') for one in found[:2]]} own the region, players "
-                   f"{[one.get('pinhole_sim_players') for one in found[:2]]}")
-            expect(sum(float(one.get("pinhole_front_players", 0)) for one in found[2:]) == 8, "parts: front-ends count other players")
+            figure = "pinhole_sim_players"
+            await_sum(urls[:2], figure, 8)
+            await_sum(urls[2:], "pinhole_front_players", 8)
+            found = [metrics_of(url) for url in urls[:2]]
+            expect(sum(float(one.get("pinhole_sim_regions_owned", 0)) for one in found) == 1,
+                   f"parts: of two sims {[one.get('pinhole_sim_regions_owned') for one in found]} own the region")
+            await_sum(urls[:2], "pinhole_sim_messages_total", 16, at_least=True)
             fronts[0].process.send_signal(signal.SIGUSR1)
             owner = sims[0] if float(found[0]["pinhole_sim_regions_owned"]) else sims[1]
             owner.process.terminate()
             expect(fronts[0].process.wait(TIMEOUT_S) == 0 and owner.process.wait(TIMEOUT_S) == 0, "parts: one did not end in order")
             expect("0 regions were left without" in owner.log.read_text(), f"parts: {owner.log.read_text()[-300:]!r}")
-            output, errors = bots.communicate(timeout=TIMEOUT_S)
-            figures = figures_of(bots.returncode, output, errors, "parts")
-            expect(bots.returncode == 0 and figures.get("connected") == 8 and figures.get("messages_returned", 0) > 0,
-                   f"parts: bots exit with {bots.returncode}, say {errors!r}, found {figures}")
+            await_sum([urls[3]], "pinhole_front_players", 8)
+            heir = urls[1 if owner is sims[0] else 0]
+            await_sum([heir], figure, 8)
+            bots.process.terminate()
+            status = bots.process.wait(TIMEOUT_S)  # 1 as well when a busy machine has interrupted them for long
+            figures = figures_of(status, bots.log.read_text(), "", "parts")
+            expect(figures.get("connected") == 8 and figures.get("messages_returned", 0) > 0 and
+                   [figures.get(name) for name in ("ended", "discontinued", "messages_wrong", "inputs_backward")] == [0, 0, 0, 0],
+                   f"parts: bots exit with {status}, found {figures}")
         finally:
             for one in parts:
                 one.end()
@@ -357,8 +462,10 @@ CHECKS = {
     "credentials": check_credentials,
     "faults": check_faults,
     "end": check_end,
+    "keys": check_keys,
+    "killed": check_killed,
 }
-NEEDS_NATS = ("parts", "secure", "credentials", "faults", "end", "options")
+NEEDS_NATS = ("parts", "secure", "credentials", "faults", "end", "keys", "killed", "options")
 
 
 def main():

@@ -259,6 +259,42 @@ static void a_busy_host_is_hardly_asked(void** state)
     move_stage_teardown(s);
 }
 
+// Its answers to probes are no talk: they would bring more probes, which a thin link could not answer beside the view.
+static void a_host_that_falls_quiet_is_asked_seldom(void** state)
+{
+    (void)state;
+    move_stage* s = move_stage_setup(12, PLAYERS);
+    move_stage_connect_all(s, 0);
+    move_stage_run(s, 4000);
+    s->is_still = true;
+    s->posts = false;
+    move_stage_run(s, 2000);
+    const uint64_t before = ph_host_get_stats(s->hosts[0].host).acked_probes;
+    move_stage_run(s, 50 * 1000);
+    const uint64_t probes = ph_host_get_stats(s->hosts[0].host).acked_probes - before;
+    assert_in_range(probes, 50 * PLAYERS, 50 * 4 * PLAYERS); // 3.6 a second
+    move_stage_teardown(s);
+}
+
+// Of one that speaks all the time a silence says much: it is not asked once alone first. On the stage's clock, whose
+// link takes 80 ms there and back: 0.94 s if it were.
+static void a_busy_host_is_suspected_at_once(void** state)
+{
+    (void)state;
+    uint32_t sum_ms = 0;
+    move_stage* s = move_stage_setup(3, PLAYERS);
+    move_stage_connect_all(s, 0);
+    move_stage_run(s, 4000);
+    move_stage_kill(s, 0);
+    move_stage_run(s, 4000);
+    expect_all_at(s, 1);
+    for (int i = 0; i < PLAYERS; ++i) {
+        sum_ms += ph_peer_get_stats(s->players[i].peer).interrupted_ms;
+    }
+    assert_in_range(sum_ms / PLAYERS, 500, 870);
+    move_stage_teardown(s);
+}
+
 // The player's own network is away for a moment: both hosts are silent, and the old one speaks first.
 static void a_false_alarm_does_no_harm(void** state)
 {
@@ -569,6 +605,8 @@ int main(void)
         cmocka_unit_test(unreliable_messages_go_on),
         cmocka_unit_test(a_quiet_host_is_not_suspected),
         cmocka_unit_test(a_busy_host_is_hardly_asked),
+        cmocka_unit_test(a_host_that_falls_quiet_is_asked_seldom),
+        cmocka_unit_test(a_busy_host_is_suspected_at_once),
         cmocka_unit_test(a_false_alarm_does_no_harm),
         cmocka_unit_test(a_frozen_host_loses_its_players_and_nothing_else),
         cmocka_unit_test(a_frozen_player_comes_back),
