@@ -263,7 +263,7 @@ static void errors_say_where_and_what(void** state)
         {"class abcdefghijabcdefghijabcdefghijab", 1, 7,
          "expected a name (at most 31 letters, digits and underscores, not a digit first), found "
          "'abcdefghijabcdefghijabcd...'"},
-        {"class c d", 1, 9, "expected the end of the line, found 'd'"},
+        {"class c d", 1, 9, "expected radius or the end of the line, found 'd'"},
         {"class c", 1, 1, "class c: expected a property with the coding position"},
         {"class a\n  class b\n  p: position", 1, 1,
          "class a: expected a property with the coding position"},

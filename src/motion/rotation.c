@@ -168,6 +168,13 @@ void ph_rotation_order(const ph_rotation* rotation, uint8_t order[4])
     }
 }
 
+uint32_t ph_rotation_levels_behind(int width, const ph_rotation* rotation, const uint8_t order[4])
+{
+    const int64_t largest = labs(rotation->part[order[0]]);
+    const int64_t second = labs(rotation->part[order[1]]);
+    return (uint32_t)((largest - second) * top_of_width(width) / GREATEST);
+}
+
 void ph_rotation_chart(int width, const ph_rotation* rotation, int left_out, int32_t levels[3])
 {
     const int32_t top = top_of_width(width);

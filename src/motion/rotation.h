@@ -60,6 +60,9 @@ ph_rotation ph_rotation_turned(const ph_rotation* rotation, const ph_spin* spin,
 // The components by their size, the largest first; of equal ones the first.
 void ph_rotation_order(const ph_rotation* rotation, uint8_t order[4]);
 
+// By how much the second largest component is behind the largest, in levels, rounded down.
+uint32_t ph_rotation_levels_behind(int width, const ph_rotation* rotation, const uint8_t order[4]);
+
 // What is nearest to the levels of the three components that are not the one left out, with its sign
 // folded away. They may be no levels of a rotation: another component may be larger.
 void ph_rotation_chart(int width, const ph_rotation* rotation, int left_out, int32_t levels[3]);

@@ -47,6 +47,8 @@ static void build_enter_or_leave(ph_encoder* encoder, const ph_record_request* r
     if (is_velocity_public(context, at->slot) && displacement_mm[0] != PH_NO_DISPLACEMENT) {
         ph_baseline_velocity(at->layout, frame->tick_us, displacement_mm, 1, made->record.velocity);
     }
+    made->rotation_coarse =
+        (uint8_t)ph_pinhole_round_orientation(at->layout, &made->record, request->rotation_coarse);
     // What is sent once is sent exactly.
     if (frame->spread.coarse != 0 && (at->layout->once & at->layout->position) == 0) {
         uint32_t* words = made->record.words + at->layout->position_word;
@@ -144,9 +146,11 @@ uint32_t ph_enter_coder_join(ph_encoder* encoder, const ph_record_request* reque
     const slot_order former = order_of(encoder, request->kind);
     slot_order joined = former;
     // Behind the chosen ones, as if it were one of them.
-    encoder->chosen[encoder->count] = (ph_packet_record){.slot = (uint16_t)request->slot,
-                                                         .kind = (uint8_t)request->kind,
-                                                         .properties = request->properties};
+    encoder->chosen[encoder->count] =
+        (ph_packet_record){.slot = (uint16_t)request->slot,
+                           .kind = (uint8_t)request->kind,
+                           .rotation_coarse = (uint8_t)request->rotation_coarse,
+                           .properties = request->properties};
     const int at = insert_in_order(encoder, &joined, encoder->count);
     const uint32_t cost256 = (uint32_t)stretch256(encoder, &joined, at, at + 1, NULL);
     encoder->pinhole.records256 += cost256;
