@@ -21,8 +21,6 @@
 #define NEW_REST_SIZE 12
 #define NEW_KEPT_SIZE 24
 #define NEW_SPINNING_SIZE 20
-// How something turns is taken over at least so long.
-#define MARK_US 100000
 // A displacement shorter than this many steps has no direction worth guessing from.
 #define WAY_STEPS_MIN 12
 
@@ -424,6 +422,47 @@ void ph_turning_enter(uint8_t* known, const ph_baseline_rules* rules, int class_
     memcpy(known + packing->turning, &turning, sizeof turning);
 }
 
+// Of a rotation, the levels that leave the last component out. @return False where that is not the largest.
+static bool try_spin_levels(int width, const ph_rotation* turned, int16_t spin[3])
+{
+    int32_t levels[3];
+    ph_rotation_chart(width, turned, 3, levels);
+    ph_quaternion_levels made = {.largest = 3};
+    const int32_t top = (1 << (width - 1)) - 1;
+    for (int i = 0; i < 3; ++i) {
+        if (levels[i] < -top || levels[i] > top) {
+            return false;
+        }
+        made.rest[i] = (int16_t)levels[i];
+    }
+    if (!ph_quaternion_is_valid(width, made)) {
+        return false;
+    }
+    memcpy(spin, made.rest, sizeof made.rest);
+    return true;
+}
+
+void ph_turning_spin(const ph_layout* layout, uint32_t tick_us, const uint32_t from[2],
+                     const uint32_t to[2], uint32_t ticks, int16_t spin[3])
+{
+    PH_ASSERT(ticks >= 1);
+
+    const int width = layout->orientation_bits;
+    const ph_rotation before =
+        ph_rotation_from_levels(width, ph_rotation_levels_of_words(width, from));
+    const ph_rotation after =
+        ph_rotation_from_levels(width, ph_rotation_levels_of_words(width, to));
+    const ph_spin turn = ph_rotation_between(&before, &after, ticks);
+    const uint32_t velocity_ticks = (uint32_t)ph_baseline_velocity_ticks(tick_us);
+    const ph_rotation none = {{0, 0, 0, PH_ROTATION_ONE}};
+    const ph_rotation turned = ph_rotation_turned(&none, &turn, velocity_ticks);
+    // What turns by more within those ticks has another largest component, or seems to turn back.
+    const bool is_slow = (uint64_t)turn.half * velocity_ticks < (uint64_t)ticks << 29;
+    if (!is_slow || !try_spin_levels(width, &turned, spin)) {
+        memset(spin, 0, 3 * sizeof spin[0]);
+    }
+}
+
 // Where it has turned to by a tick; as with positions, that is known for a limited time.
 static ph_rotation turned_until(const ph_rotation* rotation, const ph_turning_state* turning,
                                 uint32_t tick, uint32_t tick_us)
@@ -433,16 +472,16 @@ static ph_rotation turned_until(const ph_rotation* rotation, const ph_turning_st
     return ph_rotation_turned(rotation, &turning->spin, (uint32_t)ahead);
 }
 
-// Of the residuals of all three components.
+// Of the mean of the residuals of all three components: what turns about one axis may have but one of them.
 static uint8_t residual_from(int width, const ph_rotation* guess, ph_quaternion_levels levels)
 {
     int32_t expected[3];
     ph_rotation_chart(width, guess, levels.largest, expected);
-    int sum = 0;
+    uint32_t sum = 0;
     for (int i = 0; i < 3; ++i) {
-        sum += ph_size_of(magnitude_of(levels.rest[i] - expected[i]));
+        sum += magnitude_of(levels.rest[i] - expected[i]);
     }
-    return (uint8_t)((sum + 1) / 3);
+    return (uint8_t)ph_log2_eighths((2 * sum + 3) / 3);
 }
 
 void ph_turning_take(uint8_t* known, const ph_baseline_rules* rules, int class_index,
@@ -467,7 +506,7 @@ void ph_turning_take(uint8_t* known, const ph_baseline_rules* rules, int class_i
         size_faded(turning.turned_size, ph_size_normal(residual_from(width, &turned, levels),
                                                        time_us, PH_GROWTH_TURNED));
     turning.tick = tick;
-    if (is_jump || ph_baseline_time_us(turning.mark_tick, tick, rules->tick_us) >= MARK_US) {
+    if (is_jump || ph_baseline_time_us(turning.mark_tick, tick, rules->tick_us) >= PH_MARK_US) {
         const ph_rotation from =
             ph_rotation_from_levels(width, ph_rotation_levels_of_words(width, turning.mark));
         const ph_rotation to = ph_rotation_from_levels(width, levels);

@@ -181,6 +181,9 @@ typedef struct ph_turning_state {
 
 _Static_assert(sizeof(ph_turning_state) == PH_PACKED_TURNING, "there is room for it");
 
+// How something turns is taken over at least so long.
+#define PH_MARK_US 100000
+
 void ph_turning_load(const ph_packing* packing, const uint8_t* known, ph_turning_state* turning);
 
 // An entity has entered: known has its values already. spin: as in ph_record.
@@ -190,6 +193,11 @@ void ph_turning_enter(uint8_t* known, const ph_baseline_rules* rules, int class_
 // An update tells its orientation, which known does not have yet. is_jump: how it turned before says nothing.
 void ph_turning_take(uint8_t* known, const ph_baseline_rules* rules, int class_index,
                      const uint32_t words[2], bool is_jump, uint32_t tick);
+
+// What a record holds of how something turns, from one orientation to another one so many ticks later (1 or more); none
+// where it turns too fast for that.
+void ph_turning_spin(const ph_layout* layout, uint32_t tick_us, const uint32_t from[2],
+                     const uint32_t to[2], uint32_t ticks, int16_t spin[3]);
 
 // What is expected of it at a tick.
 typedef struct ph_turning_forecast {

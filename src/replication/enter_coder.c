@@ -30,6 +30,29 @@ static bool is_velocity_public(const ph_send_context* context, int slot)
            (!store->has_filter && store->tick - context->sender->widened_tick > 1);
 }
 
+// How an entity turns goes back to an orientation of some ticks ago: the viewer may know of that one if it saw the
+// entity then, or could have. What is not told of the orientation says nothing of this either.
+static void find_spin(const ph_send_context* context, const ph_place* at, ph_record* record)
+{
+    const ph_store* store = context->store;
+    const ph_table* table = &store->tables[at->class_index];
+    const uint32_t row = store->entities.whereabouts[at->entity].row;
+    uint32_t from_tick;
+    if ((record->properties & at->layout->orientation) == 0) {
+        return;
+    }
+    const uint32_t* from = ph_table_turned_from(table, row, store->tick, &from_tick);
+    const bool was_seen =
+        from != NULL && from_tick - ph_slots_entered(context->slots, at->slot) <= INT32_MAX;
+    const bool was_public = from != NULL && !store->has_filter &&
+                            from_tick - context->sender->widened_tick - 1 <= INT32_MAX;
+    if (was_seen || was_public) {
+        const uint32_t* to = ph_table_value(table, at->layout->orientation_property, row);
+        ph_turning_spin(at->layout, store->tick_us, from, to, store->tick - from_tick,
+                        record->spin);
+    }
+}
+
 // As it is sent, but for what it is coded relative to.
 static void build_enter_or_leave(ph_encoder* encoder, const ph_record_request* request,
                                  ph_pinhole_record* made)
@@ -47,6 +70,7 @@ static void build_enter_or_leave(ph_encoder* encoder, const ph_record_request* r
     if (is_velocity_public(context, at->slot) && displacement_mm[0] != PH_NO_DISPLACEMENT) {
         ph_baseline_velocity(at->layout, frame->tick_us, displacement_mm, 1, made->record.velocity);
     }
+    find_spin(context, at, &made->record);
     made->rotation_coarse =
         (uint8_t)ph_pinhole_round_orientation(at->layout, &made->record, request->rotation_coarse);
     // What is sent once is sent exactly.

@@ -81,6 +81,7 @@ class Sizes:
     """What orientations need of the above, at a length of ticks."""
 
     tick_us: int
+    log8 = staticmethod(log8)
     size_of = staticmethod(size_of)
     normal = staticmethod(normal)
     stretched = staticmethod(stretched)

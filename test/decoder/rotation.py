@@ -148,7 +148,7 @@ class Turning:
     def updated(self, known, levels, bits, tick, is_jump, sizes):
         def residual(rotation):
             off = zip(levels[1:], chart(rotation, levels[0], bits))
-            return (sum(sizes.size_of(abs(a - b)) for a, b in off) + 1) // 3
+            return sizes.log8((2 * sum(abs(a - b) for a, b in off) + 3) // 3)
 
         passed = sizes.time_us(self.tick, tick)
         kept = sizes.normal(residual(rotation_of(known, bits)), passed, KEPT_GROWTH)

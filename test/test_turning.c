@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What both ends keep of how orientations turn, and which guess that leads to.
+
+#include "support/test_support.h"
+
+#include "packet/pinhole_records.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TICK_US = 50000, WIDTH = 12 };
+
+static const char SCHEMA[] = "class body radius 3\n"
+                             "place: position 16 step 16\n"
+                             "facing: quaternion 12 orientation\n"
+                             "health: range 0..100\n";
+
+typedef struct fixture {
+    ph_schema* schema;
+    ph_layouts layouts;
+    ph_packing packing;
+    ph_baseline_rules rules;
+    uint8_t known[128];
+} fixture;
+
+static void setup(fixture* f)
+{
+    *f = (fixture){0};
+    assert_int_equal(ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &f->schema, NULL), PH_OK);
+    assert_int_equal(ph_layouts_create(&f->layouts, f->schema, NULL), PH_OK);
+    f->packing = ph_packing_make(&f->layouts.layouts[0]);
+    f->rules =
+        (ph_baseline_rules){.layouts = &f->layouts, .packings = &f->packing, .tick_us = TICK_US};
+    assert_int_equal(f->packing.stride - f->packing.turning, PH_PACKED_TURNING);
+}
+
+static void teardown(fixture* f)
+{
+    ph_layouts_destroy(&f->layouts);
+    ph_schema_destroy(f->schema);
+}
+
+// About the axis z, in degrees.
+static void turned_to(double degrees, uint32_t words[2])
+{
+    const double half = degrees / 360 * 3.14159265358979323846;
+    ph_quaternion_levels levels;
+    assert_int_equal(
+        ph_quaternion_encode(WIDTH, (ph_quaternion){0, 0, sin(half), cos(half)}, &levels), PH_OK);
+    ph_rotation_words_of_levels(WIDTH, levels, words);
+}
+
+// From words or a rotation, in degrees about the axis z.
+static double degrees_of(const ph_rotation* rotation)
+{
+    return 2 * atan2(rotation->part[2], rotation->part[3]) / 3.14159265358979323846 * 180;
+}
+
+static void tell(fixture* f, double degrees, bool is_jump, uint32_t tick)
+{
+    uint32_t words[2];
+    turned_to(degrees, words);
+    ph_turning_take(f->known, &f->rules, 0, words, is_jump, tick);
+    ph_packing_store(&f->packing, 1, words, f->known + f->packing.offset[1]);
+}
+
+static void enter(fixture* f, double degrees, const int16_t spin[3], uint32_t tick)
+{
+    uint32_t words[2];
+    turned_to(degrees, words);
+    ph_packing_store(&f->packing, 1, words, f->known + f->packing.offset[1]);
+    ph_turning_enter(f->known, &f->rules, 0, spin, tick);
+}
+
+static ph_turning_forecast forecast_at(const fixture* f, uint32_t tick)
+{
+    ph_turning_forecast forecast;
+    ph_turning_predict(f->known, &f->rules, 0, tick, &forecast);
+    return forecast;
+}
+
+static const int16_t STILL[3] = {0};
+
+// ---- guesses
+
+static void what_rests_is_expected_to_stay(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter(&f, 30, STILL, 100);
+    const ph_turning_forecast forecast = forecast_at(&f, 120);
+    assert_false(forecast.is_turned);
+    assert_true(fabs(degrees_of(&forecast.rotation) - 30) < 0.1);
+    teardown(&f);
+}
+
+static void what_turns_is_expected_to_go_on(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter(&f, 0, STILL, 100);
+    for (uint32_t i = 1; i <= 6; ++i) {
+        tell(&f, 10 * i, false, 100 + 4 * i);
+    }
+    const ph_turning_forecast forecast = forecast_at(&f, 128);
+    assert_true(forecast.is_turned);
+    assert_true(fabs(degrees_of(&forecast.rotation) - 70) < 0.3);
+    // Motion is extrapolated for four seconds: 200 degrees more.
+    const ph_turning_forecast last = forecast_at(&f, 124 + 80);
+    const ph_turning_forecast later = forecast_at(&f, 124 + 400);
+    assert_true(last.is_turned);
+    assert_true(fabs(remainder(degrees_of(&last.rotation) - (60 + 200), 360)) < 3);
+    assert_int_equal(later.is_turned, last.is_turned);
+    assert_memory_equal(&later.rotation, &last.rotation, sizeof last.rotation);
+    teardown(&f);
+}
+
+static void what_trembles_is_expected_to_stay(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter(&f, 0, STILL, 100);
+    for (uint32_t i = 1; i <= 12; ++i) {
+        tell(&f, i % 2 == 0 ? 5 : -5, false, 100 + 4 * i);
+    }
+    assert_false(forecast_at(&f, 152).is_turned);
+    teardown(&f);
+}
+
+// One step in one tick is mostly rounding: a spin is taken over a tenth of a second at least.
+static void a_spin_is_taken_over_a_tenth_of_a_second(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter(&f, 0, STILL, 100);
+    ph_turning_state turning;
+    tell(&f, 1, false, 101);
+    ph_turning_load(&f.packing, f.known, &turning);
+    assert_int_equal(turning.spin.half, 0);
+    assert_int_equal(turning.mark_tick, 100);
+    assert_int_equal(turning.tick, 101);
+    tell(&f, 2, false, 102);
+    ph_turning_load(&f.packing, f.known, &turning);
+    assert_int_equal(turning.mark_tick, 102);
+    assert_int_equal(turning.spin.between, 2);
+    assert_true(turning.spin.half > 0);
+    teardown(&f);
+}
+
+static void a_jump_stops_the_spin(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter(&f, 0, STILL, 100);
+    tell(&f, 20, false, 104);
+    tell(&f, 90, true, 108);
+    ph_turning_state turning;
+    ph_turning_load(&f.packing, f.known, &turning);
+    assert_int_equal(turning.spin.half, 0);
+    assert_int_equal(turning.mark_tick, 108);
+    teardown(&f);
+}
+
+static void what_enters_spinning_is_expected_to_spin(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    uint32_t words[2][2];
+    int16_t spin[3];
+    turned_to(40, words[0]);
+    turned_to(50, words[1]);
+    // 10 degrees in 4 ticks; a spin is what 125 ms make of it, 3 ticks.
+    ph_turning_spin(&f.layouts.layouts[0], TICK_US, words[0], words[1], 4, spin);
+    assert_int_equal(spin[0] | spin[1], 0);
+    assert_true(spin[2] > 0);
+    enter(&f, 50, spin, 100);
+    const ph_turning_forecast forecast = forecast_at(&f, 108);
+    assert_true(forecast.is_turned);
+    assert_true(fabs(degrees_of(&forecast.rotation) - 70) < 0.5);
+    // Half a turn in one tick says nothing.
+    turned_to(230, words[1]);
+    ph_turning_spin(&f.layouts.layouts[0], TICK_US, words[0], words[1], 1, spin);
+    assert_int_equal(spin[0] | spin[1] | spin[2], 0);
+    teardown(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_rests_is_expected_to_stay),
+        cmocka_unit_test(what_turns_is_expected_to_go_on),
+        cmocka_unit_test(what_trembles_is_expected_to_stay),
+        cmocka_unit_test(a_spin_is_taken_over_a_tenth_of_a_second),
+        cmocka_unit_test(a_jump_stops_the_spin),
+        cmocka_unit_test(what_enters_spinning_is_expected_to_spin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
