@@ -3,7 +3,7 @@
 
 // Rotations in fixed point, against doubles: how far off they are, and what must be exact.
 
-#include "motion/rotation.h"
+#include "codec/rotation.h"
 
 #include "support/test_support.h"
 

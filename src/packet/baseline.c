@@ -9,7 +9,7 @@
 #include "base/bitset.h"
 #include "base/compiler.h"
 #include "base/hash.h"
-#include "motion/rotation.h"
+#include "codec/rotation.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #ifndef PH_PACKET_BASELINE_H
 #define PH_PACKET_BASELINE_H
 
-#include "motion/rotation.h"
+#include "codec/rotation.h"
 #include "packet/classic_records.h"
 #include "packet/layout.h"
 

@@ -7,7 +7,7 @@
 //   update   how coarse | which component is the largest | residuals of the other three
 //   enter    as expected, or how coarse and plain | whether it spins | how
 //
-// What is expected is a rotation in fixed point (motion/rotation.h). It is asked for its components in the
+// What is expected is a rotation in fixed point (codec/rotation.h). It is asked for its components in the
 // chart of the one that is told, in which the same component is left out: so every rotation can be told from
 // every other one, and at coarse 0 it is exact.
 

@@ -7,7 +7,7 @@
 // added up, or add up to the one that is wanted. Numbers are shifted far to the left before, so that what
 // the shifts drop is below what is asked for.
 
-#include "motion/rotation.h"
+#include "codec/rotation.h"
 
 #include "base/check.h"
 #include "base/math.h"

@@ -11,8 +11,8 @@
 // A rotation is off by less than 2^-27 of a radian; the finest step of a property is 2^-14. A few dozen
 // steps for each call, some 100 ns; nothing allocates.
 
-#ifndef PH_MOTION_ROTATION_H
-#define PH_MOTION_ROTATION_H
+#ifndef PH_CODEC_ROTATION_H
+#define PH_CODEC_ROTATION_H
 
 #include <pinhole/quaternion.h>
 
