@@ -53,7 +53,7 @@ static int64_t quotient(int64_t dividend, int64_t divisor)
 }
 
 // Rounded down.
-static int64_t root_of(uint64_t square)
+static int64_t whole_root_of(uint64_t square)
 {
     uint64_t root = 0;
     uint64_t left = square;
@@ -153,7 +153,7 @@ ph_rotation ph_rotation_from_levels(int width, ph_quaternion_levels levels)
     }
     const int64_t left = (INT64_C(1) << (2 * ONE_BITS)) - squares;
     PH_ASSERT(levels.largest < 4 && left > 0);
-    rotation.part[levels.largest & 3] = (int32_t)root_of(left > 0 ? (uint64_t)left : 0);
+    rotation.part[levels.largest & 3] = (int32_t)whole_root_of(left > 0 ? (uint64_t)left : 0);
     return rotation;
 }
 
@@ -249,7 +249,7 @@ ph_spin ph_rotation_spin(const ph_rotation* turned, uint32_t between)
     for (int i = 0; i < 3; ++i) {
         square += (uint64_t)((int64_t)turned->part[i] * turned->part[i]);
     }
-    const int64_t length = root_of(square);
+    const int64_t length = whole_root_of(square);
     ph_spin spin = {.between = between};
     if (length == 0) {
         return spin;

@@ -21,7 +21,7 @@
 #define NEARLY_EIGHTHS 8
 #define FAR_EIGHTHS 24
 
-static uint32_t* words_of(const ph_layout* layout, const ph_record* record)
+static uint32_t* orientation_words(const ph_layout* layout, const ph_record* record)
 {
     return record->words + layout->word[layout->orientation_property];
 }
@@ -29,7 +29,7 @@ static uint32_t* words_of(const ph_layout* layout, const ph_record* record)
 const uint32_t* ph_pinhole_orientation_of(const ph_layout* layout, const ph_record* record)
 {
     return (record->properties & layout->orientation) != 0
-               ? words_of(layout, record)
+               ? orientation_words(layout, record)
                : layout->described->properties[layout->orientation_property].initial;
 }
 
@@ -39,18 +39,18 @@ int ph_pinhole_round_orientation(const ph_layout* layout, const ph_record* recor
         return 0;
     }
     const int width = layout->orientation_bits;
-    uint32_t* words = words_of(layout, record);
+    uint32_t* words = orientation_words(layout, record);
     const ph_quaternion_levels levels = ph_rotation_levels_of_words(width, words);
     ph_rotation_words_of_levels(width, ph_rotation_coarse(width, levels, coarse), words);
     return coarse;
 }
 
-static int top_of(int width)
+static int greatest_level(int width)
 {
     return (1 << (width - 1)) - 1;
 }
 
-static const ph_quaternion_levels identity = {.largest = 3};
+static const ph_quaternion_levels no_rotation = {.largest = 3};
 
 // What a reader has of levels; what is none, no sender writes.
 static void take_levels(ph_coder* coder, int width, const int64_t rest[3], int largest,
@@ -59,13 +59,13 @@ static void take_levels(ph_coder* coder, int width, const int64_t rest[3], int l
     ph_quaternion_levels levels = {.largest = (uint8_t)largest};
     bool is_good = true;
     for (int i = 0; i < 3; ++i) {
-        const bool is_level = rest[i] >= -top_of(width) && rest[i] <= top_of(width);
+        const bool is_level = rest[i] >= -greatest_level(width) && rest[i] <= greatest_level(width);
         is_good = is_good && is_level;
         levels.rest[i] = (int16_t)(is_level ? rest[i] : 0);
     }
     is_good = is_good && ph_quaternion_is_valid(width, levels);
     ph_coder_refuse_if(coder, !is_good);
-    ph_rotation_words_of_levels(width, is_good ? levels : identity, words);
+    ph_rotation_words_of_levels(width, is_good ? levels : no_rotation, words);
 }
 
 // ---- updates
@@ -128,10 +128,10 @@ void ph_pinhole_orientation(const ph_pinhole_frame* frame, ph_coder* coder,
         .layouts = frame->frame.layouts, .packings = frame->packings, .tick_us = frame->tick_us};
     ph_turning_forecast forecast;
     ph_turning_predict(coded->known, &rules, coded->record.class_index, frame->tick, &forecast);
-    uint32_t* words = words_of(layout, &coded->record);
+    uint32_t* words = orientation_words(layout, &coded->record);
     const bool is_reading = coder->reader != NULL;
     const ph_quaternion_levels given =
-        is_reading ? identity : ph_rotation_levels_of_words(width, words);
+        is_reading ? no_rotation : ph_rotation_levels_of_words(width, words);
     PH_ASSERT(is_reading || ph_rotation_coarse_of(given) >= coded->rotation_coarse);
     coded->rotation_coarse =
         (uint8_t)ph_coder_symbol(coder, PH_FAMILY_ROTATION_COARSE,
@@ -153,8 +153,8 @@ static void code_plain(ph_coder* coder, int width, int coarse, uint32_t words[2]
 {
     const bool is_reading = coder->reader != NULL;
     const ph_quaternion_levels given =
-        is_reading ? identity : ph_rotation_levels_of_words(width, words);
-    const int top = top_of(width - coarse);
+        is_reading ? no_rotation : ph_rotation_levels_of_words(width, words);
+    const int top = greatest_level(width - coarse);
     const int largest = (int)ph_coder_raw(coder, given.largest, LARGEST_BITS);
     int64_t rest[3];
     for (int i = 0; i < 3; ++i) {
@@ -201,7 +201,7 @@ void ph_pinhole_first_orientation(ph_coder* coder, ph_pinhole_record* coded,
     const int width = layout->orientation_bits;
     const uint32_t* initial = layout->described->properties[layout->orientation_property].initial;
     const uint32_t* expected = is_beside ? coded->before->orientation : initial;
-    uint32_t* words = words_of(layout, record);
+    uint32_t* words = orientation_words(layout, record);
     if (coder->reader == NULL) {
         memmove(words, ph_pinhole_orientation_of(layout, record), 2 * sizeof words[0]);
     }

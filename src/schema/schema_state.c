@@ -128,7 +128,7 @@ static bool check_size_with_models(const ph_class_def* type, ph_error* error)
 }
 
 // Of motion a class has one of a kind, and what is turned in space has no heading beside that.
-static bool check_motion(const ph_class_def* type, ph_error* error)
+static bool check_class_motion(const ph_class_def* type, ph_error* error)
 {
     int marked = -1;
     for (int i = 0; i < type->property_count; ++i) {
@@ -148,7 +148,7 @@ static bool check_motion(const ph_class_def* type, ph_error* error)
     return true;
 }
 
-static bool check_radius(const ph_class_def* type, ph_error* error)
+static bool check_class_radius(const ph_class_def* type, ph_error* error)
 {
     const bool is_good = type->radius_m == 0.0 ||
                          (type->radius_m >= PH_RADIUS_MIN_M && type->radius_m <= PH_RADIUS_MAX_M);
@@ -180,7 +180,7 @@ static bool check_class(const ph_class_def* type, ph_error* error)
                            "class %s: exactly one property must have the coding position, got %d",
                            type->name, position_count);
     }
-    return check_motion(type, error) && check_radius(type, error) &&
+    return check_class_motion(type, error) && check_class_radius(type, error) &&
            ph_schema_check_size(type, error);
 }
 
