@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // Rotations that both ends of a connection must compute alike, to the last bit: unit quaternions of
-// fixed point numbers, what leads from one to the next, and that carried on to another time. Whole
+// fixed point numbers, what leads from one to the next, and that extrapolated to another time. Whole
 // numbers only, sums, products, quotients and shifts: no machine rounds them differently.
 // docs/wire_pinhole.md has the same rules in words.
 //
@@ -54,7 +54,7 @@ ph_spin ph_rotation_between(const ph_rotation* from, const ph_rotation* to, uint
 // The same by what it leads to from no rotation at all.
 ph_spin ph_rotation_spin(const ph_rotation* turned, uint32_t between);
 
-// Carried on for so long.
+// Extrapolated by so much time.
 ph_rotation ph_rotation_turned(const ph_rotation* rotation, const ph_spin* spin, uint32_t ahead);
 
 // The components by their size, the largest first; of equal ones the first.
