@@ -1,11 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What both ends keep of how orientations turn, and which guess that leads to.
+// What both ends keep of how orientations turn, which guess that leads to, and what a world tells of it.
 
 #include "support/test_support.h"
 
+#include "client/client_state.h"
 #include "packet/pinhole_records.h"
+#include "replication/sender.h"
+#include "world/world_state.h"
+
+#include <pinhole/client.h>
+#include <pinhole/viewer.h>
+#include <pinhole/world.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -193,6 +200,92 @@ static void what_enters_spinning_is_expected_to_spin(void** state)
     teardown(&f);
 }
 
+// ---- worlds
+
+typedef struct stage {
+    ph_schema* schema;
+    ph_world* world;
+    ph_client* client;
+    ph_viewer_id viewer;
+    uint64_t now_us;
+} stage;
+
+static void deliver_here(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
+{
+    stage* s = context;
+    (void)viewer;
+    assert_int_equal(ph_client_receive(s->client, s->now_us, bytes, size), PH_OK);
+}
+
+// A body turns by 5 degrees a tick for a second; then a viewer comes. @return What its enter said of that.
+static ph_turning_state turning_shown(const char* schema)
+{
+    stage s = {.now_us = 1000000};
+    assert_int_equal(ph_schema_parse(schema, strlen(schema), NULL, &s.schema, NULL), PH_OK);
+    ph_world_def world_def = ph_world_def_default();
+    world_def.schema = s.schema;
+    world_def.profile = PH_PROFILE_PINHOLE;
+    world_def.tick_us = TICK_US;
+    assert_int_equal(ph_world_create(&world_def, &s.world), PH_OK);
+    ph_client_def client_def = ph_client_def_default();
+    client_def.schema = s.schema;
+    client_def.profile = PH_PROFILE_PINHOLE;
+    assert_int_equal(ph_client_create(&client_def, &s.client), PH_OK);
+    ph_entity_id body;
+    assert_int_equal(ph_world_spawn(s.world, &(ph_spawn){.key = 7}, &body), PH_OK);
+    for (int tick = 0; tick < 22; ++tick, s.now_us += TICK_US) {
+        const double half = 2.5 * tick / 180 * 3.14159265358979323846;
+        const double facing[4] = {0, 0, sin(half), cos(half)};
+        assert_int_equal(
+            ph_world_set_property(s.world, body, 1, PH_FIELD_F64X4, facing, sizeof facing), PH_OK);
+        if (tick == 20) {
+            const ph_viewer_def viewer_def = ph_viewer_def_default();
+            assert_int_equal(ph_world_add_viewer(s.world, &viewer_def, &s.viewer), PH_OK);
+        }
+        ph_world_tick(s.world);
+        uint8_t ack[PH_ACK_SIZE];
+        ph_world_send_all(s.world, s.now_us, deliver_here, &s);
+        const size_t size = ph_client_write_ack(s.client, s.now_us, ack);
+        if (size > 0) {
+            assert_int_equal(ph_viewer_receive_ack(s.world, s.viewer, s.now_us, ack, size), PH_OK);
+        }
+    }
+    ph_sender* sender = s.world->viewers.viewers[s.viewer.index1 - 1].sender;
+    const int slot = ph_client_slot_count(s.client) > 1 ? 1 : 0;
+    ph_turning_state turning = {0};
+    for (int i = 0; i <= slot; ++i) {
+        if (sender->replicas.baselines.slots[i].is_entered) {
+            ph_turning_load(&sender->replicas.rules.packings[0],
+                            ph_replicas_at(&sender->replicas, i)->known, &turning);
+        }
+    }
+    assert_true(turning.tick != 0);
+    ph_client_destroy(s.client);
+    ph_world_destroy(s.world);
+    ph_schema_destroy(s.schema);
+    return turning;
+}
+
+static void an_enter_tells_how_its_entity_turns(void** state)
+{
+    (void)state;
+    const ph_turning_state turning = turning_shown(SCHEMA);
+    assert_true(turning.spin.half > 0);
+    assert_true(turning.spin.axis[2] > PH_ROTATION_ONE - 1000);
+    const double degrees = 720.0 * turning.spin.half / 4294967296.0 / turning.spin.between;
+    assert_true(fabs(degrees - 5) < 0.2);
+}
+
+// A viewer that may not see it is told nothing of it.
+static void an_orientation_of_the_owner_is_told_to_the_owner(void** state)
+{
+    (void)state;
+    const ph_turning_state turning = turning_shown("class body\n"
+                                                   "place: position\n"
+                                                   "facing: quaternion 12 orientation owner\n");
+    assert_int_equal(turning.spin.half, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +295,8 @@ int main(void)
         cmocka_unit_test(a_spin_is_taken_over_a_tenth_of_a_second),
         cmocka_unit_test(a_jump_stops_the_spin),
         cmocka_unit_test(what_enters_spinning_is_expected_to_spin),
+        cmocka_unit_test(an_enter_tells_how_its_entity_turns),
+        cmocka_unit_test(an_orientation_of_the_owner_is_told_to_the_owner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -318,10 +318,11 @@ uint32_t* ph_table_value(const ph_table* table, int property, uint32_t row)
            (size_t)row * (size_t)table->described->properties[property].words;
 }
 
-// Of an orientation, after it was stored.
-static void note_turn(ph_table* table, uint32_t row, uint32_t tick)
+// Of an orientation, after it was stored: what is set before a tick is that of the tick.
+static void note_turn(ph_table* table, uint32_t row, uint32_t now)
 {
     ph_table_turn* turn = &table->turns[row];
+    const uint32_t tick = now + 1;
     const uint32_t passed = tick - turn->mark_tick;
     if (turn->count != 0 && passed != 0 && passed < table->mark_ticks) {
         return;
@@ -342,7 +343,9 @@ const uint32_t* ph_table_turned_from(const ph_table* table, uint32_t row, uint32
 {
     const ph_table_turn* turn = &table->turns[row];
     const uint32_t least = table->mark_ticks > 0 ? table->mark_ticks : 1;
-    if (turn->count > 0 && tick - turn->mark_tick >= least) {
+    // One that was set since the tick is ahead of it.
+    const uint32_t passed = tick - turn->mark_tick;
+    if (turn->count > 0 && passed >= least && passed <= INT32_MAX) {
         *from_tick = turn->mark_tick;
         return turn->mark;
     }

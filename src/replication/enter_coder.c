@@ -30,6 +30,13 @@ static bool is_velocity_public(const ph_send_context* context, int slot)
            (!store->has_filter && store->tick - context->sender->widened_tick > 1);
 }
 
+// Of one that only some viewers are told, this one may not have been told what it was before.
+static bool is_orientation_public(const ph_layout* layout)
+{
+    const ph_class* described = layout->described;
+    return described->properties[layout->orientation_property].def.audience == PH_AUDIENCE_ALL;
+}
+
 // How an entity turns goes back to an orientation of some ticks ago: the viewer may know of that one if it saw the
 // entity then, or could have. What is not told of the orientation says nothing of this either.
 static void find_spin(const ph_send_context* context, const ph_place* at, ph_record* record)
@@ -38,14 +45,16 @@ static void find_spin(const ph_send_context* context, const ph_place* at, ph_rec
     const ph_table* table = &store->tables[at->class_index];
     const uint32_t row = store->entities.whereabouts[at->entity].row;
     uint32_t from_tick;
-    if ((record->properties & at->layout->orientation) == 0) {
+    if ((record->properties & at->layout->orientation) == 0 || !is_orientation_public(at->layout)) {
         return;
     }
     const uint32_t* from = ph_table_turned_from(table, row, store->tick, &from_tick);
-    const bool was_seen =
-        from != NULL && from_tick - ph_slots_entered(context->slots, at->slot) <= INT32_MAX;
-    const bool was_public = from != NULL && !store->has_filter &&
-                            from_tick - context->sender->widened_tick - 1 <= INT32_MAX;
+    if (from == NULL || store->tick - from_tick - 1 > INT32_MAX) {
+        return; // none is known, or it is not earlier
+    }
+    const bool was_seen = from_tick - ph_slots_entered(context->slots, at->slot) <= INT32_MAX;
+    const bool was_public =
+        !store->has_filter && from_tick - context->sender->widened_tick - 1 <= INT32_MAX;
     if (was_seen || was_public) {
         const uint32_t* to = ph_table_value(table, at->layout->orientation_property, row);
         ph_turning_spin(at->layout, store->tick_us, from, to, store->tick - from_tick,
