@@ -200,6 +200,100 @@ static void what_enters_spinning_is_expected_to_spin(void** state)
     teardown(&f);
 }
 
+// ---- refusals
+
+// What an enter at the eye, at rest, tells of its orientation.
+typedef struct told_enter {
+    int symbol; // of ENTER_ROTATION
+    uint32_t words[2];
+    bool is_spinning;
+    int16_t spin[3];
+} told_enter;
+
+static void tell_enter(ph_coder* coder, const told_enter* told)
+{
+    ph_coder_raw(coder, 0, 8); // slot
+    ph_coder_raw(coder, 1, 2); // association
+    ph_coder_flag(coder, PH_FAMILY_NAME, 0, true);
+    ph_coder_length(coder, PH_FAMILY_NAME_ABOVE, 0, 0);
+    ph_coder_signed_length(coder, PH_FAMILY_ENTER_X, 0, 0);
+    ph_coder_signed_length(coder, PH_FAMILY_ENTER_Y, 0, 0);
+    ph_coder_signed_length(coder, PH_FAMILY_ENTER_Z, 0, 0);
+    ph_coder_flag(coder, PH_FAMILY_ENTER_JUMP, 0, false);
+    ph_coder_flag(coder, PH_FAMILY_ENTER_MOVING, 0, false);
+    ph_coder_symbol(coder, PH_FAMILY_ENTER_ROTATION, 0, told->symbol);
+    if (told->symbol != 0) {
+        const uint64_t field = (uint64_t)told->words[1] << 32 | told->words[0];
+        ph_coder_raw(coder, field, 3 * WIDTH + 2);
+    }
+    ph_coder_flag(coder, PH_FAMILY_ENTER_SPINNING, 0, told->is_spinning);
+    for (int i = 0; i < 3 && told->is_spinning; ++i) {
+        ph_coder_signed_length(coder, PH_FAMILY_ENTER_SPIN, 0, told->spin[i]);
+    }
+    ph_coder_flag(coder, PH_FAMILY_ENTER_OTHERS, 0, false);
+}
+
+static ph_result read_enter(const fixture* f, const told_enter* told)
+{
+    uint8_t bytes[PH_PAYLOAD_MAX];
+    uint32_t tokens[200];
+    const ph_model_set* models = &f->layouts.models;
+    ph_symbol_buffer symbols = ph_symbol_buffer_make(tokens, 200);
+    ph_coder coder = ph_coder_make_buffer(&symbols, models, false);
+    tell_enter(&coder, told);
+    ph_coder_end_buffer(&coder, &symbols);
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+    ph_symbol_player player;
+    ph_symbol_player_begin(&player, models, &writer);
+    ph_symbol_player_play(&player, tokens, NULL);
+    ph_symbol_player_end(&player);
+    const size_t size = ph_entropy_writer_finish(&writer);
+
+    const ph_pinhole_frame frame = {.frame = {.layouts = &f->layouts, .slot_bits = 8},
+                                    .packings = &f->packing,
+                                    .tick_us = TICK_US};
+    uint32_t words[16];
+    ph_pinhole_record read = {.record = {.kind = PH_RECORD_ENTER, .words = words}};
+    ph_entropy_reader reader;
+    ph_entropy_reader_init(&reader, bytes, size);
+    ph_pinhole_read_identity(&frame, &reader, &read);
+    ph_pinhole_read(&frame, &reader, &read);
+    return ph_entropy_reader_finish(&reader);
+}
+
+static void enters_that_no_sender_writes_are_refused(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    told_enter told = {.symbol = 1, .is_spinning = true, .spin = {1, -2, 300}};
+    turned_to(30, told.words);
+    assert_int_equal(read_enter(&f, &told), PH_OK);
+    // A spin of nothing; one by more than a rotation that leaves w out has.
+    memset(told.spin, 0, sizeof told.spin);
+    assert_int_equal(read_enter(&f, &told), PH_ERROR_VALUE);
+    told.spin[0] = 2048;
+    assert_int_equal(read_enter(&f, &told), PH_ERROR_VALUE);
+    told.spin[0] = 2047;
+    told.spin[1] = 2047;
+    assert_int_equal(read_enter(&f, &told), PH_ERROR_VALUE);
+    told.spin[1] = 0;
+    assert_int_equal(read_enter(&f, &told), PH_OK);
+    // The initial orientation, which need not be told; levels of no rotation; the unused code.
+    turned_to(0, told.words);
+    assert_int_equal(read_enter(&f, &told), PH_ERROR_VALUE);
+    ph_rotation_words_of_levels(
+        WIDTH, (ph_quaternion_levels){.largest = 1, .rest = {2047, 2047, 2047}}, told.words);
+    assert_int_equal(read_enter(&f, &told), PH_ERROR_VALUE);
+    told.words[0] = UINT32_MAX;
+    told.words[1] = UINT32_MAX;
+    assert_int_equal(read_enter(&f, &told), PH_ERROR_VALUE);
+    told.symbol = 0;
+    assert_int_equal(read_enter(&f, &told), PH_OK);
+    teardown(&f);
+}
+
 // ---- worlds
 
 typedef struct stage {
@@ -295,6 +389,7 @@ int main(void)
         cmocka_unit_test(a_spin_is_taken_over_a_tenth_of_a_second),
         cmocka_unit_test(a_jump_stops_the_spin),
         cmocka_unit_test(what_enters_spinning_is_expected_to_spin),
+        cmocka_unit_test(enters_that_no_sender_writes_are_refused),
         cmocka_unit_test(an_enter_tells_how_its_entity_turns),
         cmocka_unit_test(an_orientation_of_the_owner_is_told_to_the_owner),
     };
