@@ -60,10 +60,12 @@ static int value_bits(const ph_property_def* property)
 
 static int64_t enter_bits(const ph_class_def* kind)
 {
-    enum { FLAG_BITS = 1, DEFAULT_BITS = 3 };
+    // What an orientation takes more than its values: how coarse it is, and how it turns.
+    enum { FLAG_BITS = 1, DEFAULT_BITS = 3, ORIENTATION_BITS = 136 };
     int64_t bits = ENTER_BITS;
     for (int i = 0; i < kind->property_count; ++i) {
         bits += FLAG_BITS + DEFAULT_BITS + value_bits(&kind->properties[i]);
+        bits += kind->properties[i].is_orientation ? ORIENTATION_BITS : 0;
     }
     return bits;
 }

@@ -142,6 +142,24 @@ static void curve_number(double* weights)
     weights[PH_NUMBER_SYMBOLS - 1] = 1.0;
 }
 
+// Nearly always that of the rotation expected, unless the second is as large.
+static void curve_largest(int model, double* weights)
+{
+    static const double FIRST[] = {5.0, 16.0, 120.0, 4000.0};
+    weights[0] = FIRST[model];
+    weights[1] = 4.0;
+    weights[2] = 0.4;
+    weights[3] = 0.1;
+}
+
+// An enter's orientation: as the neighbour's was told.
+static void curve_enter_rotation(int model, int symbols, double* weights)
+{
+    for (int i = 0; i < symbols; ++i) {
+        weights[i] = model == 0 ? (i == 0 || i == 1 ? 4.0 : 1.0) : (i == model - 1 ? 16.0 : 1.0);
+    }
+}
+
 // The few symbols of which something can be said without looking.
 static const double PLAIN_CURVES[PH_FAMILY_COUNT][11] = {
     [PH_FAMILY_MASK_PLACE] = {99, 1},
@@ -162,6 +180,7 @@ static const double PLAIN_CURVES[PH_FAMILY_COUNT][11] = {
     [PH_FAMILY_ENTER_OTHERS] = {1, 4},
     [PH_FAMILY_BESIDE_OTHERS] = {1, 1},
     [PH_FAMILY_BESIDE_SAME] = {1, 1},
+    [PH_FAMILY_ENTER_SPINNING] = {2, 1},
 };
 
 static void curve_of(ph_pinhole_family family, int model, const double* told_offsets,
@@ -176,7 +195,11 @@ static void curve_of(ph_pinhole_family family, int model, const double* told_off
         curve_spread(spread_of(family, model), info->symbols, weights);
     } else if (family == PH_FAMILY_NUMBER || family == PH_FAMILY_BESIDE_NUMBER) {
         curve_number(weights);
-    } else if (family == PH_FAMILY_BESIDE_COARSE) {
+    } else if (family == PH_FAMILY_ROTATION_LARGEST) {
+        curve_largest(model, weights);
+    } else if (family == PH_FAMILY_ENTER_ROTATION) {
+        curve_enter_rotation(model, info->symbols, weights);
+    } else if (family == PH_FAMILY_BESIDE_COARSE || family == PH_FAMILY_ROTATION_COARSE) {
         curve_coarse(model, info->symbols, weights);
     } else if (PLAIN_CURVES[family][0] > 0) {
         memcpy(weights, PLAIN_CURVES[family], info->symbols * sizeof weights[0]);
@@ -216,7 +239,9 @@ static double weight_of_curve(ph_pinhole_family family, int model)
     if (ph_pinhole_families[family].symbols == PH_MAGNITUDES || spread_of(family, model) != 0) {
         return CURVE_WEIGHT;
     }
-    return family >= PH_FAMILY_SLOT ? CURVE_WEIGHT_ENTERS : CURVE_WEIGHT_FEW;
+    const bool is_of_updates = family < PH_FAMILY_SLOT || family == PH_FAMILY_ROTATION_COARSE ||
+                               family == PH_FAMILY_ROTATION_LARGEST;
+    return is_of_updates ? CURVE_WEIGHT_FEW : CURVE_WEIGHT_ENTERS;
 }
 
 // From the games of the mixture for which the set has a bit; of none the curves alone.

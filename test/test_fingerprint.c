@@ -7,6 +7,8 @@
 
 #include "support/test_support.h"
 
+#include <string.h>
+
 static uint64_t fingerprint_of(const ph_class_def* classes, int class_count)
 {
     ph_schema* schema = NULL;
@@ -232,6 +234,36 @@ static void does_not_change_with_policies_of_the_position(void** state)
 }
 
 // Recordings and connections keep fingerprints: these never change without a new seed.
+static uint64_t fingerprint_of_text(const char* text)
+{
+    ph_schema* schema;
+    assert_int_equal(ph_schema_parse(text, strlen(text), NULL, &schema, NULL), PH_OK);
+    const uint64_t fingerprint = ph_schema_fingerprint(schema);
+    // What decides the wire says the same.
+    char wire[400];
+    assert_true(ph_schema_print_wire(schema, wire, sizeof wire) < sizeof wire);
+    ph_schema_destroy(schema);
+    assert_int_equal(ph_schema_parse(wire, strlen(wire), NULL, &schema, NULL), PH_OK);
+    assert_true(ph_schema_fingerprint(schema) == fingerprint);
+    ph_schema_destroy(schema);
+    return fingerprint;
+}
+
+// A heading that is one anyway says nothing new; another one does, and so does an orientation.
+static void changes_with_what_moves(void** state)
+{
+    (void)state;
+    const uint64_t plain =
+        fingerprint_of_text("class c\np: position\na: angle\nb: angle\nq: quaternion\n");
+    assert_true(plain == fingerprint_of_text("class c radius 3\np: position\na: angle heading\n"
+                                             "b: angle\nq: quaternion\n"));
+    const uint64_t other =
+        fingerprint_of_text("class c\np: position\na: angle\nb: angle heading\nq: quaternion\n");
+    const uint64_t orientation = fingerprint_of_text(
+        "class c\np: position\na: angle\nb: angle\nq: quaternion orientation\n");
+    assert_true(other != plain && orientation != plain && orientation != other);
+}
+
 static void is_the_same_for_ever(void** state)
 {
     (void)state;
@@ -254,6 +286,7 @@ int main(void)
         cmocka_unit_test(changes_with_order_and_number),
         cmocka_unit_test(does_not_change_with_anything_else),
         cmocka_unit_test(does_not_change_with_policies_of_the_position),
+        cmocka_unit_test(changes_with_what_moves),
         cmocka_unit_test(is_the_same_for_ever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 
 #include "packet/header.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -567,6 +568,129 @@ static void wide_session(void** state)
     end_session();
 }
 
+// ---- orientations, told at every coarseness, from every guess; a heading that is not the first angle
+
+// Of any length.
+static void tilt(int slot, double x, double y, double z, double w)
+{
+    const char* property = slot < 20 ? "tilt" : "spin";
+    const double length = sqrt(x * x + y * y + z * z + w * w);
+    golden_rotation(&golden.base, slot, property, x / length, y / length, z / length, w / length);
+}
+
+static void rotated_enters(void)
+{
+    begin(with_eye(with_hello(packet(1, 0, 0)), EYE), 0, EYE);
+    end("01_hello");
+
+    // Coarseness 0..7 among those that follow, and twice as the one before is.
+    for (int i = 0; i < 12; ++i) {
+        newcomer(i, "body", 41000 + 500 * i, 50000, 1000);
+    }
+    tilt(0, 0.1, 0.2, 0.3, 0.927);
+    for (int i = 2; i < 10; ++i) {
+        tilt(i, 0.5 - 0.08 * i, 0.3, -0.2, 0.8);
+    }
+    tilt(10, 0, 0.70710678, 0, 0.70710678);
+    tilt(11, 0, 0.70710678, 0, 0.70710678);
+    newcomer(16, "turret", 42000, 52000, 0);
+    number(16, "base", 90);
+    number(16, "gun", 45);
+    newcomer(20, "top", 43000, 52000, 0);
+    tilt(20, 0.5, 0.5, 0.5, 0.5); // no component is the largest
+    begin(with_counts(with_eye(with_hello(packet(2, 0, 0)), EYE), 0, 14), 3, EYE);
+    for (int i = 0; i < 12; ++i) {
+        enter(i, 1, 100 + (uint64_t)i);
+        if (i > 1 && i < 10) {
+            golden_pinhole_rotation_coarse(&golden, i - 2);
+        }
+        if (i == 2 || i == 3 || i == 10) {
+            golden_pinhole_spin(&golden, 3 * i, -40, 0);
+        }
+    }
+    enter(16, 1, 116);
+    enter(20, 1, 120);
+    golden_pinhole_spin(&golden, 0, 0, 20000);
+    end("02_enters");
+}
+
+// Each on its own grid; some turn on, some do not, some anywhere.
+static void rotations(void)
+{
+    begin(packet(3, 2, 10), 6, EYE);
+    for (int i = 0; i < 8; ++i) {
+        tilt(i, 0.1 + 0.01 * i, 0.2, 0.3 - 0.02 * i, 0.92);
+        update(i, i == 0 ? "tilt place" : "tilt");
+        golden_pinhole_rotation_coarse(&golden, i);
+    }
+    tilt(10, 0.70710678, 0, 0, 0.70710678); // another component is the largest, or as large
+    update(10, "tilt");
+    tilt(11, 0, 0, 1, 0); // half a turn away from the second largest
+    update(11, "tilt");
+    number(16, "gun", 46);
+    number(16, "base", 91);
+    update(16, "gun base");
+    tilt(20, -0.5, 0.5, 0.5, 0.5);
+    update(20, "spin");
+    end("03_turned");
+
+    // Half a tenth of a second later: no mark.
+    begin(packet(4, 3, 10), 7, EYE);
+    tilt(0, 0.1, 0.22, 0.3, 0.92);
+    update(0, "tilt");
+    tilt(1, 1, 0, 0, 0);
+    update(1, "tilt");
+    tilt(20, -0.5, 0.5, 0.6, 0.37);
+    place(20, 43100, 52000, 0);
+    jump(20, "spin place");
+    end("04_soon");
+
+    begin(packet(5, 4, 12), 12, EYE);
+    tilt(0, 0.1, 0.32, 0.3, 0.893);
+    number(0, "health", 50);
+    update(0, "tilt health");
+    tilt(1, 0.99, 0.14, 0, 0);
+    update(1, "tilt");
+    golden_pinhole_rotation_coarse(&golden, 2);
+    tilt(2, 0.12, 0.2, 0.26, 0.937); // told once more as it is known
+    update(2, "tilt");
+    tilt(10, 0.68, 0.05, 0, 0.73);
+    update(10, "tilt");
+    tilt(20, -0.5, 0.5, 0.6, 0.37);
+    update(20, "spin");
+    end("05_later");
+
+    begin(packet(6, 5, 12), 200, EYE);
+    tilt(0, -0.7, 0.1, 0.7, 0.1);
+    update(0, "tilt");
+    tilt(20, 0.1, 0.99, 0.0, 0.1);
+    place(20, 43150, 52000, 0);
+    update(20, "spin place");
+    end("06_much_later");
+}
+
+static void play_turning(const char* session, int version)
+{
+    const ph_hello hello = {
+        .version = (uint8_t)version, .slot_count = 64, .tick_us = 50000, .precision = 1024};
+    golden_pinhole_setup(&golden, session, &hello);
+    rotated_enters();
+    rotations();
+    end_session();
+}
+
+static void turning_session(void** state)
+{
+    (void)state;
+    play_turning("turning", PH_PINHOLE_VERSION);
+}
+
+static void universal_turning_session(void** state)
+{
+    (void)state;
+    play_turning("codes", PH_UNIVERSAL_VERSION);
+}
+
 // ---- what the client of the first session answers at its end
 
 static void the_answer(void** state)
@@ -664,6 +788,8 @@ int main(void)
         cmocka_unit_test(main_session),
         cmocka_unit_test(universal_session),
         cmocka_unit_test(wide_session),
+        cmocka_unit_test(turning_session),
+        cmocka_unit_test(universal_turning_session),
         cmocka_unit_test(the_answer),
         cmocka_unit_test(tables_as_text),
         cmocka_unit_test(every_family_and_every_symbol_of_the_small_ones),

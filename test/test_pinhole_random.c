@@ -66,6 +66,11 @@ static void assert_same_record(const fixture* f, const ph_pinhole_record* sent,
     assert_true(read->record.is_jump == sent->record.is_jump);
     assert_true(read->record.key == sent->record.key);
     assert_int_equal(read->coarse, sent->coarse);
+    assert_memory_equal(read->record.spin, sent->record.spin, sizeof sent->record.spin);
+    if (sent->record.kind == PH_RECORD_UPDATE &&
+        (sent->record.properties & layout->orientation) != 0) {
+        assert_int_equal(read->rotation_coarse, sent->rotation_coarse);
+    }
     assert_memory_equal(read->record.velocity, sent->record.velocity, sizeof sent->record.velocity);
     for (int i = 0; i < layout->described->def.property_count; ++i) {
         if ((sent->record.properties >> i & 1) != 0) {

@@ -4,6 +4,7 @@
 // What a table of classes is refused for, and with which sentence.
 
 #include "pinhole/schema.h"
+#include "schema/property.h"
 
 #include "support/test_support.h"
 
@@ -339,6 +340,50 @@ static void refuses_an_entity_that_no_datagram_holds(void** state)
                    "8712 for them: lower max_length of its texts");
 }
 
+// Tables: what moves, and how large it is.
+static void motion_is_marked_once(void** state)
+{
+    (void)state;
+    ph_property_def properties[] = {ph_property_position("p"), ph_property_quaternion("q", 0),
+                                    ph_property_quaternion("r", 0), ph_property_angle("a", 0)};
+    ph_class_def type = {.name = "c", .properties = properties, .property_count = 4};
+    ph_schema* schema;
+    ph_error error;
+    properties[1].is_orientation = true;
+    type.radius_m = 2.5;
+    assert_int_equal(ph_schema_create(&type, 1, NULL, &schema, &error), PH_OK);
+    assert_true(ph_schema_class(schema, 0)->radius_m == 2.5);
+    assert_int_equal(ph_schema_class_at(schema, 0)->orientation, 1);
+    assert_int_equal(ph_schema_class_at(schema, 0)->heading, -1);
+    ph_schema_destroy(schema);
+
+    properties[2].is_orientation = true;
+    assert_int_equal(ph_schema_create(&type, 1, NULL, &schema, &error), PH_ERROR_SCHEMA);
+    assert_string_equal(
+        error.text, "class c: only one property can be its orientation or heading, got q and r");
+    properties[2].is_orientation = false;
+    properties[3].is_heading = true;
+    assert_int_equal(ph_schema_create(&type, 1, NULL, &schema, &error), PH_ERROR_SCHEMA);
+    properties[3].is_heading = false;
+    properties[1].when = PH_SEND_ONCE;
+    assert_int_equal(ph_schema_create(&type, 1, NULL, &schema, &error), PH_ERROR_SCHEMA);
+    assert_string_equal(error.text,
+                        "class c, property q: an orientation cannot be sent once: it is motion");
+    properties[1].when = PH_SEND_ON_CHANGE;
+    properties[3].is_orientation = true;
+    assert_int_equal(ph_schema_create(&type, 1, NULL, &schema, &error), PH_ERROR_SCHEMA);
+    assert_string_equal(error.text, "class c, property a: angle takes no is_orientation");
+    properties[3].is_orientation = false;
+    type.radius_m = 1e6;
+    assert_int_equal(ph_schema_create(&type, 1, NULL, &schema, &error), PH_ERROR_SCHEMA);
+    assert_string_equal(
+        error.text, "class c: radius_m must be 0.001..100000 (or 0, which means 0.5), got 1000000");
+    type.radius_m = 0;
+    assert_int_equal(ph_schema_create(&type, 1, NULL, &schema, &error), PH_OK);
+    assert_true(ph_schema_class(schema, 0)->radius_m == 0.5);
+    ph_schema_destroy(schema);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +394,7 @@ int main(void)
         cmocka_unit_test(accepts_every_name_that_is_one),
         cmocka_unit_test(refuses_classes_with_a_reason),
         cmocka_unit_test(refuses_an_entity_that_no_datagram_holds),
+        cmocka_unit_test(motion_is_marked_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

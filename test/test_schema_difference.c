@@ -83,6 +83,7 @@ static void another_coding_is_told_with_both(void** state)
         {"fixed 0..1 step 0.5", "fixed 0..1 step 0.25"},
         {"angle 8", "angle 9"},
         {"quaternion 9", "quaternion 10"},
+        {"quaternion 9 orientation", "quaternion 9"},
         {"vec3 0..1 step 0.5", "vec3 0..1 step 0.5 z 0..2"},
         {"string 20", "string 21"},
         {"string 20", "bytes 20"},

@@ -263,7 +263,7 @@ static void errors_say_where_and_what(void** state)
         {"class abcdefghijabcdefghijabcdefghijab", 1, 7,
          "expected a name (at most 31 letters, digits and underscores, not a digit first), found "
          "'abcdefghijabcdefghijabcd...'"},
-        {"class c d", 1, 9, "expected the end of the line, found 'd'"},
+        {"class c d", 1, 9, "expected radius or the end of the line, found 'd'"},
         {"class c", 1, 1, "class c: expected a property with the coding position"},
         {"class a\n  class b\n  p: position", 1, 1,
          "class a: expected a property with the coding position"},
@@ -296,6 +296,20 @@ static void errors_say_where_and_what(void** state)
          "'distance'"},
         {"class c\np: bool once once", 2, 14,
          "expected every option once, and one of its kind, found 'once'"},
+        {"class c radius", 1, 15,
+         "expected a radius of 0.001..100000 m such as 0.5, found the end of the line"},
+        {"class c radius 0", 1, 16, "expected a radius of 0.001..100000 m such as 0.5, found '0'"},
+        {"class c radius 2 m", 1, 18, "expected the end of the line, found 'm'"},
+        {"class c\nq: quaternion orientation once", 2, 15,
+         "class c, property q: an orientation cannot be sent once: it is motion"},
+        {"class c\nq: quaternion heading", 2, 15,
+         "expected orientation, distance, weight, once, owner, audience or the end of the line, "
+         "found "
+         "'heading'"},
+        {"class c\nq: quaternion orientation\nr: quaternion orientation", 3, 15,
+         "expected one orientation or heading in class c"},
+        {"class c\nq: quaternion orientation\na: angle heading", 3, 10,
+         "expected one orientation or heading in class c"},
         {"class c\np: bool owner audience 0x1", 2, 15,
          "expected every option once, and one of its kind, found 'audience'"},
         // what directly follows the coding

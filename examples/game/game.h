@@ -74,8 +74,8 @@ static inline ph_schema* make_schema(void)
     };
     const int count = sizeof properties / sizeof properties[0];
     const ph_class_def classes[] = {
-        {"wanderer", properties, count, sizeof(creature)},
-        {"player", properties, count, sizeof(creature)},
+        {"wanderer", properties, count, sizeof(creature), 0},
+        {"player", properties, count, sizeof(creature), 0},
     };
     static ph_schema* schema; // lives as long as the program
     ph_error error;

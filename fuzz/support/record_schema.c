@@ -30,7 +30,15 @@ static const char DECLARATIONS[] = "class creature\n"
                                    "heading: angle 8\n"
                                    "place: position ground 500\n"
                                    "class mark\n"
-                                   "place: position 12 step 64\n";
+                                   "place: position 12 step 64\n"
+                                   "class body\n"
+                                   "place: position\n"
+                                   "turn: quaternion 9 orientation\n"
+                                   "health: range 0..100\n"
+                                   "class turret\n"
+                                   "place: position\n"
+                                   "base: angle 8\n"
+                                   "gun: angle 10 heading\n";
 
 static int floors(const void* context, int64_t x_mm, int64_t y_mm,
                   int64_t heights_mm[PH_GROUND_LAYERS_MAX])

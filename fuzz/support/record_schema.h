@@ -8,7 +8,7 @@
 
 #include "packet/layout.h"
 
-enum { FUZZ_RECORD_CLASSES = 3, FUZZ_RECORD_WORDS_MAX = 128, FUZZ_RECORD_TEXTS_MAX = 128 };
+enum { FUZZ_RECORD_CLASSES = 5, FUZZ_RECORD_WORDS_MAX = 128, FUZZ_RECORD_TEXTS_MAX = 128 };
 
 // last: the coding of the last property of the first class, like "entity". Made by the first call
 // and kept: it would take nearly all of the time. All calls of a program say the same.

@@ -636,6 +636,27 @@ template <class State, int Capacity = PH_PROPERTIES_MAX> class class_builder
         return *this;
     }
 
+    /// quaternion(): how the entity is turned.
+    class_builder& orientation() noexcept
+    {
+        last().is_orientation = true;
+        return *this;
+    }
+
+    /// angle(): where the entity is headed.
+    class_builder& heading() noexcept
+    {
+        last().is_heading = true;
+        return *this;
+    }
+
+    /// Of the class: how far its surface is from its place, in m.
+    class_builder& radius_m(double radius) noexcept
+    {
+        radius_m_ = radius;
+        return *this;
+    }
+
     /// One bit for this value. vec3(): components are PH_DEFAULT_X and so on.
     class_builder& default_value(double value, int components = 1) noexcept
     {
@@ -717,6 +738,7 @@ template <class State, int Capacity = PH_PROPERTIES_MAX> class class_builder
         result.properties = properties_;
         result.property_count = count_ <= Capacity ? count_ : PH_PROPERTIES_MAX + 1;
         result.struct_size = is_bound_ ? sizeof(State) : 0;
+        result.radius_m = radius_m_;
         return result;
     }
 
@@ -778,6 +800,7 @@ template <class State, int Capacity = PH_PROPERTIES_MAX> class class_builder
     ph_property_def properties_[static_cast<std::size_t>(Capacity)] = {};
     int count_ = 0;
     bool is_bound_ = false;
+    double radius_m_ = 0;
 };
 
 template <> struct ending<ph_schema> {

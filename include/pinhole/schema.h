@@ -145,6 +145,13 @@ typedef struct ph_property_def {
     /// POSITION: altitude is the index of a ground layer within this tolerance; 0 means a plain z.
     int ground_tolerance_mm;
 
+    /// QUATERNION: how the entity is turned. The pinhole profile predicts it as it does positions, clients show
+    /// it at any moment, and it follows distance and budget. At most one in a class; not sent once.
+    bool is_orientation;
+    /// ANGLE: where the entity is headed, which its motion says something about. At most one in a class. In a class
+    /// without this mark and without an orientation it is the first angle; beside an orientation there is none.
+    bool is_heading;
+
     /// A number outside of lo..hi is refused instead of clamped. Codings with a range only.
     bool is_strict;
 
@@ -180,6 +187,9 @@ typedef struct ph_class_def {
     int property_count;
     /// sizeof the game's struct; 0 when no property is bound to one.
     size_t struct_size;
+    /// How far its surface is from its place, in m, 0.001..100000; 0 means 0.5. What an orientation is worth to a
+    /// viewer goes by it: a turn moves the surface of something large by more. The sender's alone.
+    double radius_m;
 } ph_class_def;
 
 /// A checked set of classes. It never changes, and may be used by any number of worlds, clients and

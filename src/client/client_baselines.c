@@ -5,7 +5,9 @@
 // record. An item of the flight has the packed values of its record; an enter has an enter_tail behind
 // them:
 //
-//   | values of the properties ... | association | velocity x y z | class |
+//   | values of the properties ... | [ spin x y z ] | association | velocity x y z | class |
+//
+// A spin is only there with an orientation, whose state makes the room for it in a known block.
 
 #include "client/client_baselines.h"
 
@@ -152,7 +154,7 @@ static void fold_item(ph_client_baselines* baselines, const ph_flight_item* item
         memcpy(&tail, item->values + item->value_bytes - sizeof tail, sizeof tail);
         slot->association = tail.association;
     }
-    const ph_record record = {
+    ph_record record = {
         .properties = item->properties,
         .slot = item->slot,
         .kind = item->kind,
@@ -163,6 +165,10 @@ static void fold_item(ph_client_baselines* baselines, const ph_flight_item* item
     };
     const ph_packing* packing = &baselines->packings[record.class_index];
     const ph_layout* layout = &baselines->rules.layouts->layouts[record.class_index];
+    if (is_enter && packing->turning != 0) {
+        memcpy(record.spin, item->values + item->value_bytes - sizeof tail - sizeof record.spin,
+               sizeof record.spin);
+    }
     const uint8_t* bytes = item->values;
     for (uint64_t left = item->properties; left != 0; left &= left - 1) {
         const int p = ph_word_lowest_bit(left);
@@ -232,9 +238,10 @@ static size_t value_bytes_of(const ph_client_baselines* baselines, const ph_reco
     if (record->kind == PH_RECORD_LEAVE) {
         return 0;
     }
-    const size_t size =
-        ph_packing_size(&baselines->packings[record->class_index], record->properties);
-    return size + (record->kind == PH_RECORD_ENTER ? sizeof(enter_tail) : 0);
+    const ph_packing* packing = &baselines->packings[record->class_index];
+    const size_t size = ph_packing_size(packing, record->properties);
+    const size_t spin_size = packing->turning != 0 ? sizeof record->spin : 0;
+    return size + (record->kind == PH_RECORD_ENTER ? spin_size + sizeof(enter_tail) : 0);
 }
 
 bool ph_client_baselines_has_room(const ph_client_baselines* baselines, const ph_record* records,
@@ -276,7 +283,11 @@ static void keep_record(ph_client_baselines* baselines, const ph_record* record)
             .velocity = {record->velocity[0], record->velocity[1], record->velocity[2]},
             .class_index = record->class_index,
         };
-        memcpy(item.values + item.value_bytes - sizeof tail, &tail, sizeof tail);
+        uint8_t* end = item.values + item.value_bytes - sizeof tail;
+        memcpy(end, &tail, sizeof tail);
+        if (baselines->packings[record->class_index].turning != 0) {
+            memcpy(end - sizeof record->spin, record->spin, sizeof record->spin);
+        }
     }
 }
 

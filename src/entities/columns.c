@@ -89,6 +89,7 @@ static size_t text_stride(const ph_property* property)
 static size_t row_bytes(const ph_class* described)
 {
     size_t bytes = sizeof(ph_entity_index) + sizeof(uint32_t);
+    bytes += described->orientation >= 0 ? sizeof(ph_table_turn) : 0;
     for (int p = 0; p < described->def.property_count; ++p) {
         const ph_property* property = &described->properties[p];
         if (p != described->position) {
@@ -110,6 +111,11 @@ static void lay_out_columns(ph_table* table, void* block, int capacity)
     table->owner = words;
     table->free_rows = words + rows;
     words += 2 * rows;
+    table->turns = NULL;
+    if (described->orientation >= 0) {
+        table->turns = (ph_table_turn*)(void*)words;
+        words += rows * sizeof(ph_table_turn) / sizeof(uint32_t);
+    }
     for (int p = 0; p < described->def.property_count; ++p) {
         const bool has_column = p != described->position;
         table->columns[p] = has_column ? words : NULL;
@@ -134,6 +140,9 @@ static void copy_columns(ph_table* to, const ph_table* from)
     const size_t rows = (size_t)from->used_count;
     memcpy(to->owner, from->owner, rows * sizeof(ph_entity_index));
     memcpy(to->free_rows, from->free_rows, (size_t)from->free_count * sizeof(uint32_t));
+    if (from->turns != NULL) {
+        memcpy(to->turns, from->turns, rows * sizeof(ph_table_turn));
+    }
     for (int p = 0; p < described->def.property_count; ++p) {
         const ph_property* property = &described->properties[p];
         if (from->columns[p] != NULL) {
@@ -209,6 +218,9 @@ uint32_t ph_table_take_row(ph_table* table, ph_entity_index owner)
     const uint32_t row = table->free_count > 0 ? table->free_rows[--table->free_count]
                                                : (uint32_t)table->used_count++;
     table->owner[row] = owner;
+    if (table->turns != NULL) {
+        table->turns[row] = (ph_table_turn){0};
+    }
     for (int p = 0; p < table->described->def.property_count; ++p) {
         const ph_property* property = &table->described->properties[p];
         if (table->columns[p] != NULL) {
@@ -306,9 +318,47 @@ uint32_t* ph_table_value(const ph_table* table, int property, uint32_t row)
            (size_t)row * (size_t)table->described->properties[property].words;
 }
 
+// Of an orientation, after it was stored: what is set before a tick is that of the tick.
+static void note_turn(ph_table* table, uint32_t row, uint32_t now)
+{
+    ph_table_turn* turn = &table->turns[row];
+    const uint32_t tick = now + 1;
+    const uint32_t passed = tick - turn->mark_tick;
+    if (turn->count != 0 && passed != 0 && passed < table->mark_ticks) {
+        return;
+    }
+    if (turn->count != 0 && passed != 0) {
+        memcpy(turn->former, turn->mark, sizeof turn->former);
+        turn->former_tick = turn->mark_tick;
+        turn->count = 2;
+    }
+    turn->count = turn->count == 0 ? 1 : turn->count;
+    memcpy(turn->mark, ph_table_value(table, table->described->orientation, row),
+           sizeof turn->mark);
+    turn->mark_tick = tick;
+}
+
+const uint32_t* ph_table_turned_from(const ph_table* table, uint32_t row, uint32_t tick,
+                                     uint32_t* from_tick)
+{
+    const ph_table_turn* turn = &table->turns[row];
+    const uint32_t least = table->mark_ticks > 0 ? table->mark_ticks : 1;
+    // One that was set since the tick is ahead of it.
+    const uint32_t passed = tick - turn->mark_tick;
+    if (turn->count > 0 && passed >= least && passed <= INT32_MAX) {
+        *from_tick = turn->mark_tick;
+        return turn->mark;
+    }
+    *from_tick = turn->former_tick;
+    return turn->count > 1 ? turn->former : NULL;
+}
+
 void ph_table_stamp(ph_table* table, int property, uint32_t row, uint32_t tick)
 {
     table->changed[property][row] = tick;
+    if (property == table->described->orientation) {
+        note_turn(table, row, tick);
+    }
 }
 
 uint32_t ph_table_changed(const ph_table* table, int property, uint32_t row)

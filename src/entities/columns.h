@@ -46,11 +46,23 @@ uint32_t ph_difference_stir(const ph_property* property, const uint32_t* a, cons
 // Above every entity index, since capacities are ints.
 #define PH_ROW_FREE UINT32_C(0x80000000)
 
+// What an orientation was at two earlier ticks, at least `mark_ticks` apart: how an entity turns is taken over at least
+// so long, because one step in one tick would be mostly rounding.
+typedef struct ph_table_turn {
+    uint32_t mark[2]; // words, the newer of the two
+    uint32_t former[2];
+    uint32_t mark_tick;
+    uint32_t former_tick;
+    uint32_t count; // of them: 0..2
+} ph_table_turn;
+
 typedef struct ph_table {
     const ph_class* described;
     uint32_t* columns[PH_PROPERTIES_MAX]; // NULL for the position
     uint8_t* texts[PH_PROPERTIES_MAX];    // NULL for everything but STRING and BYTES
     uint32_t* changed[PH_PROPERTIES_MAX]; // NULL for the position
+    ph_table_turn* turns;                 // by row; NULL without an orientation
+    uint32_t mark_ticks;                  // set by the owner; 0 counts as 1
     ph_entity_index* owner; // by row; PH_ROW_FREE + place in free_rows where it is free
     uint32_t* free_rows;    // given back, the last one on top
     int free_count;
@@ -84,6 +96,11 @@ uint32_t* ph_table_value(const ph_table* table, int property, uint32_t row);
 void ph_table_stamp(ph_table* table, int property, uint32_t row, uint32_t tick);
 
 uint32_t ph_table_changed(const ph_table* table, int property, uint32_t row);
+
+// The words of the orientation at the latest tick that is `mark_ticks` or more before this one.
+// @return NULL when none is known.
+const uint32_t* ph_table_turned_from(const ph_table* table, uint32_t row, uint32_t tick,
+                                     uint32_t* from_tick);
 
 // @return Whether the value is another one than before.
 bool ph_table_store(ph_table* table, int property, uint32_t row, const uint32_t* words);

@@ -111,6 +111,7 @@ static ph_result create_tables(ph_store* store, int entity_capacity)
         if (ph_table_create(&store->tables[i], described, &store->allocator, rows) != PH_OK) {
             return PH_ERROR_MEMORY;
         }
+        store->tables[i].mark_ticks = (PH_MARK_US + store->tick_us - 1) / store->tick_us;
     }
     return PH_OK;
 }

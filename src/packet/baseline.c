@@ -9,6 +9,7 @@
 #include "base/bitset.h"
 #include "base/compiler.h"
 #include "base/hash.h"
+#include "codec/rotation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,8 @@
 #define NEW_HEADING_SIZE 24
 #define NEW_TURNED_SIZE 20
 #define NEW_REST_SIZE 12
+#define NEW_KEPT_SIZE 24
+#define NEW_SPINNING_SIZE 20
 // A displacement shorter than this many steps has no direction worth guessing from.
 #define WAY_STEPS_MIN 12
 
@@ -373,12 +376,176 @@ static uint64_t turn_size_between(int width, uint32_t from_level, uint32_t to_le
     return up <= top / 2 ? up : top + 1 - up;
 }
 
+// ---- orientation
+
+void ph_turning_load(const ph_packing* packing, const uint8_t* known, ph_turning_state* turning)
+{
+    PH_ASSERT(packing->turning != 0);
+    memcpy(turning, known + packing->turning, sizeof *turning);
+}
+
+// The words of the orientation that is known.
+static void load_orientation(const ph_layout* layout, const ph_packing* packing,
+                             const uint8_t* known, uint32_t words[2])
+{
+    const int property = layout->orientation_property;
+    ph_packing_load(packing, property, known + packing->offset[property], words);
+}
+
+// A spin by the levels of the rotation that it makes of none; the last component is left out.
+static ph_spin spin_of_levels(int width, const int16_t spin[3], uint32_t ticks)
+{
+    const ph_quaternion_levels levels = {.largest = 3, .rest = {spin[0], spin[1], spin[2]}};
+    const ph_rotation turned = ph_rotation_from_levels(width, levels);
+    return ph_rotation_spin(&turned, ticks);
+}
+
+void ph_turning_enter(uint8_t* known, const ph_baseline_rules* rules, int class_index,
+                      const int16_t spin[3], uint32_t tick)
+{
+    const ph_layout* layout = &rules->layouts->layouts[class_index];
+    const ph_packing* packing = &rules->packings[class_index];
+    const uint32_t ticks = (uint32_t)ph_baseline_velocity_ticks(rules->tick_us);
+    ph_turning_state turning = {.spin = spin_of_levels(layout->orientation_bits, spin, ticks),
+                                .mark_tick = tick,
+                                .tick = tick,
+                                .kept_size = NEW_KEPT_SIZE,
+                                .turned_size = NEW_KEPT_SIZE};
+    load_orientation(layout, packing, known, turning.mark);
+    if (turning.spin.half != 0) {
+        // Of a quarter of a second, twice the time that a spin is the rotation of.
+        const uint32_t sum = magnitude_of(spin[0]) + magnitude_of(spin[1]) + magnitude_of(spin[2]);
+        const uint8_t kept = ph_size_of(sum);
+        turning.kept_size = kept > NEW_KEPT_SIZE ? kept : NEW_KEPT_SIZE;
+        turning.turned_size = NEW_SPINNING_SIZE;
+    }
+    memcpy(known + packing->turning, &turning, sizeof turning);
+}
+
+// Of a rotation, the levels that leave the last component out. @return False where that is not the largest.
+static bool try_spin_levels(int width, const ph_rotation* turned, int16_t spin[3])
+{
+    int32_t levels[3];
+    ph_rotation_chart(width, turned, 3, levels);
+    ph_quaternion_levels made = {.largest = 3};
+    const int32_t top = (1 << (width - 1)) - 1;
+    for (int i = 0; i < 3; ++i) {
+        if (levels[i] < -top || levels[i] > top) {
+            return false;
+        }
+        made.rest[i] = (int16_t)levels[i];
+    }
+    if (!ph_quaternion_is_valid(width, made)) {
+        return false;
+    }
+    memcpy(spin, made.rest, sizeof made.rest);
+    return true;
+}
+
+void ph_turning_spin(const ph_layout* layout, uint32_t tick_us, const uint32_t from[2],
+                     const uint32_t to[2], uint32_t ticks, int16_t spin[3])
+{
+    PH_ASSERT(ticks >= 1);
+
+    const int width = layout->orientation_bits;
+    const ph_rotation before =
+        ph_rotation_from_levels(width, ph_rotation_levels_of_words(width, from));
+    const ph_rotation after =
+        ph_rotation_from_levels(width, ph_rotation_levels_of_words(width, to));
+    const ph_spin turn = ph_rotation_between(&before, &after, ticks);
+    const uint32_t velocity_ticks = (uint32_t)ph_baseline_velocity_ticks(tick_us);
+    const ph_rotation none = {{0, 0, 0, PH_ROTATION_ONE}};
+    const ph_rotation turned = ph_rotation_turned(&none, &turn, velocity_ticks);
+    // What turns by more within those ticks has another largest component, or seems to turn back.
+    const bool is_slow = (uint64_t)turn.half * velocity_ticks < (uint64_t)ticks << 29;
+    if (!is_slow || !try_spin_levels(width, &turned, spin)) {
+        memset(spin, 0, 3 * sizeof spin[0]);
+    }
+}
+
+// Where it has turned to by a tick; as with positions, that is known for a limited time.
+static ph_rotation turned_until(const ph_rotation* rotation, const ph_turning_state* turning,
+                                uint32_t tick, uint32_t tick_us)
+{
+    const uint64_t time_us = ph_baseline_time_us(turning->tick, tick, tick_us);
+    const uint64_t ahead = (time_us < PH_CARRY_US ? time_us : PH_CARRY_US) / tick_us;
+    return ph_rotation_turned(rotation, &turning->spin, (uint32_t)ahead);
+}
+
+// Of the mean of the residuals of all three components: what turns about one axis may have but one of them.
+static uint8_t residual_from(int width, const ph_rotation* guess, ph_quaternion_levels levels)
+{
+    int32_t expected[3];
+    ph_rotation_chart(width, guess, levels.largest, expected);
+    uint32_t sum = 0;
+    for (int i = 0; i < 3; ++i) {
+        sum += magnitude_of(levels.rest[i] - expected[i]);
+    }
+    return (uint8_t)ph_log2_eighths((2 * sum + 3) / 3);
+}
+
+void ph_turning_take(uint8_t* known, const ph_baseline_rules* rules, int class_index,
+                     const uint32_t words[2], bool is_jump, uint32_t tick)
+{
+    const ph_layout* layout = &rules->layouts->layouts[class_index];
+    const ph_packing* packing = &rules->packings[class_index];
+    const int width = layout->orientation_bits;
+    ph_turning_state turning;
+    ph_turning_load(packing, known, &turning);
+    uint32_t before[2];
+    load_orientation(layout, packing, known, before);
+    const ph_quaternion_levels levels = ph_rotation_levels_of_words(width, words);
+    const ph_rotation kept =
+        ph_rotation_from_levels(width, ph_rotation_levels_of_words(width, before));
+    const ph_rotation turned = turned_until(&kept, &turning, tick, rules->tick_us);
+    const uint64_t time_us = ph_baseline_time_us(turning.tick, tick, rules->tick_us);
+    turning.kept_size =
+        size_faded(turning.kept_size,
+                   ph_size_normal(residual_from(width, &kept, levels), time_us, PH_GROWTH_KEPT));
+    turning.turned_size =
+        size_faded(turning.turned_size, ph_size_normal(residual_from(width, &turned, levels),
+                                                       time_us, PH_GROWTH_TURNED));
+    turning.tick = tick;
+    if (is_jump || ph_baseline_time_us(turning.mark_tick, tick, rules->tick_us) >= PH_MARK_US) {
+        const ph_rotation from =
+            ph_rotation_from_levels(width, ph_rotation_levels_of_words(width, turning.mark));
+        const ph_rotation to = ph_rotation_from_levels(width, levels);
+        turning.spin = is_jump ? (ph_spin){.between = 1}
+                               : ph_rotation_between(&from, &to, tick - turning.mark_tick);
+        memcpy(turning.mark, words, sizeof turning.mark);
+        turning.mark_tick = tick;
+    }
+    memcpy(known + packing->turning, &turning, sizeof turning);
+}
+
+void ph_turning_predict(const uint8_t* known, const ph_baseline_rules* rules, int class_index,
+                        uint32_t tick, ph_turning_forecast* forecast)
+{
+    const ph_layout* layout = &rules->layouts->layouts[class_index];
+    const ph_packing* packing = &rules->packings[class_index];
+    const int width = layout->orientation_bits;
+    ph_turning_state turning;
+    ph_turning_load(packing, known, &turning);
+    uint32_t words[2];
+    load_orientation(layout, packing, known, words);
+    forecast->known = ph_rotation_levels_of_words(width, words);
+    forecast->rotation = ph_rotation_from_levels(width, forecast->known);
+    const uint64_t time_us = ph_baseline_time_us(turning.tick, tick, rules->tick_us);
+    const int kept = ph_size_stretched(turning.kept_size, time_us, PH_GROWTH_KEPT);
+    const int turned = ph_size_stretched(turning.turned_size, time_us, PH_GROWTH_TURNED);
+    forecast->is_turned = turned < kept;
+    forecast->size = forecast->is_turned ? turned : kept;
+    if (forecast->is_turned) {
+        forecast->rotation = turned_until(&forecast->rotation, &turning, tick, rules->tick_us);
+    }
+}
+
 // ---- taking
 
 uint8_t ph_baseline_told(const ph_layout* layout, uint64_t properties, bool is_jump)
 {
     return (uint8_t)(((properties & layout->position) != 0 ? PH_UPDATE_HAD_POSITION : 0) |
-                     ((properties & layout->heading) != 0 ? PH_UPDATE_HAD_HEADING : 0) |
+                     ((properties & layout->facing) != 0 ? PH_UPDATE_HAD_HEADING : 0) |
                      ((properties & layout->others) != 0 ? PH_UPDATE_HAD_OTHERS : 0) |
                      (is_jump ? PH_UPDATE_HAD_JUMP : 0));
 }
@@ -532,7 +699,7 @@ static void store_known(uint8_t* known, const ph_layout* layout, const ph_packin
     }
 }
 
-static void take_update(ph_baseline* baseline, const uint8_t* known, const ph_baseline_rules* rules,
+static void take_update(ph_baseline* baseline, uint8_t* known, const ph_baseline_rules* rules,
                         const ph_record* record, uint32_t tick)
 {
     const ph_layout* layout = &rules->layouts->layouts[baseline->class_index];
@@ -545,6 +712,11 @@ static void take_update(ph_baseline* baseline, const uint8_t* known, const ph_ba
                            .position = has_position && !record->is_jump ? position : NULL};
         ph_packing_load(packing, property, known + packing->offset[property], &turn.known_level);
         ph_baseline_turn(baseline, rules, &turn, tick);
+    }
+    if ((record->properties & layout->orientation) != 0) {
+        ph_turning_take(known, rules, baseline->class_index,
+                        record->words + layout->word[layout->orientation_property], record->is_jump,
+                        tick);
     }
     if (has_position && record->is_jump) {
         ph_baseline_jump(baseline, position, tick);
@@ -575,6 +747,9 @@ void ph_baseline_take(ph_baseline* baseline, uint8_t* known, const ph_baseline_r
     const int class_index = baseline->class_index;
     store_known(known, &rules->layouts->layouts[class_index], &rules->packings[class_index],
                 record);
+    if (record->kind == PH_RECORD_ENTER && rules->packings[class_index].turning != 0) {
+        ph_turning_enter(known, rules, class_index, record->spin, tick);
+    }
 }
 
 // ---- digest
@@ -585,6 +760,17 @@ static void add_value(ph_hash* hash, const ph_property* property, const uint32_t
         const bool is_association = property->def.coding == PH_CODING_ENTITY && i == 1;
         ph_hash_add_u64(hash, is_association ? words[i] & 3 : words[i]);
     }
+}
+
+static void add_turning(ph_hash* hash, const ph_packing* packing, const uint8_t* known)
+{
+    ph_turning_state turning;
+    ph_turning_load(packing, known, &turning);
+    ph_hash_add_u64(hash, turning.tick % 256);
+    ph_hash_add_u64(hash, turning.mark_tick % 256);
+    turning.tick = 0;
+    turning.mark_tick = 0;
+    ph_hash_add(hash, &turning, sizeof turning);
 }
 
 // A client counts ticks from where it joined, so only what is left of them in a packet is compared.
@@ -609,6 +795,9 @@ uint64_t ph_baseline_digest(const ph_baseline* baseline, const uint8_t* known,
     ph_hash_add(&hash, sizes, sizeof sizes);
     const ph_class* described = rules->layouts->layouts[baseline->class_index].described;
     const ph_packing* packing = &rules->packings[baseline->class_index];
+    if (packing->turning != 0) {
+        add_turning(&hash, packing, known);
+    }
     for (int i = 0; i < described->def.property_count; ++i) {
         const ph_property* property = &described->properties[i];
         if (!property->is_text && packing->size[i] > 0) {

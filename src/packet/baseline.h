@@ -15,6 +15,7 @@
 #ifndef PH_PACKET_BASELINE_H
 #define PH_PACKET_BASELINE_H
 
+#include "codec/rotation.h"
 #include "packet/classic_records.h"
 #include "packet/layout.h"
 
@@ -31,6 +32,8 @@
 // How fast residuals grow with time: to the power of a quarter of this.
 #define PH_GROWTH_POSITION 7
 #define PH_GROWTH_HEADING 3
+#define PH_GROWTH_KEPT 4   // of an orientation, had it stayed
+#define PH_GROWTH_TURNED 6 // had it kept turning
 #define PH_GROWTH_UNIT 4
 // Motion is extrapolated, and residuals grow, for so long; later is as then. On recordings, 1 s costs
 // walkers 4 % more bits for x and y than this, 2 s 1 %.
@@ -159,6 +162,53 @@ void ph_baseline_velocity(const ph_layout* layout, uint32_t tick_us,
 // the known one.
 uint32_t ph_baseline_turned(const ph_baseline* baseline, const ph_layout* layout,
                             uint32_t known_level, const uint32_t* position_words);
+
+// ---- orientation
+//
+// How something turns is taken over at least a tenth of a second: from a mark, an orientation that was told, to the
+// first one that is told so much later, which is the next mark. Over less, rounding would be most of it.
+
+// Kept behind the known values of a class with an orientation (ph_packing).
+typedef struct ph_turning_state {
+    ph_spin spin;     // between the last two marks; in ticks
+    uint32_t mark[2]; // words
+    uint32_t mark_tick;
+    uint32_t tick;     // when it was told last
+    uint8_t kept_size; // faded sizes of its residuals, as of a quarter of a second: had it stayed,
+    uint8_t turned_size; // and had it kept turning
+    uint8_t zero[2];
+} ph_turning_state;
+
+_Static_assert(sizeof(ph_turning_state) == PH_PACKED_TURNING, "there is room for it");
+
+// How something turns is taken over at least so long.
+#define PH_MARK_US 100000
+
+void ph_turning_load(const ph_packing* packing, const uint8_t* known, ph_turning_state* turning);
+
+// An entity has entered: known has its values already. spin: as in ph_record.
+void ph_turning_enter(uint8_t* known, const ph_baseline_rules* rules, int class_index,
+                      const int16_t spin[3], uint32_t tick);
+
+// An update tells its orientation, which known does not have yet. is_jump: how it turned before says nothing.
+void ph_turning_take(uint8_t* known, const ph_baseline_rules* rules, int class_index,
+                     const uint32_t words[2], bool is_jump, uint32_t tick);
+
+// What a record holds of how something turns, from one orientation to another one so many ticks later (1 or more); none
+// where it turns too fast for that.
+void ph_turning_spin(const ph_layout* layout, uint32_t tick_us, const uint32_t from[2],
+                     const uint32_t to[2], uint32_t ticks, int16_t spin[3]);
+
+// What is expected of it at a tick.
+typedef struct ph_turning_forecast {
+    ph_quaternion_levels known; // told last
+    ph_rotation rotation;       // the better of the two guesses
+    bool is_turned;             // which is that it kept turning
+    int size;                   // of its residuals, in levels
+} ph_turning_forecast;
+
+void ph_turning_predict(const uint8_t* known, const ph_baseline_rules* rules, int class_index,
+                        uint32_t tick, ph_turning_forecast* forecast);
 
 // PH_UPDATE_HAD_... of an update.
 uint8_t ph_baseline_told(const ph_layout* layout, uint64_t properties, bool is_jump);

@@ -62,6 +62,9 @@ typedef struct ph_record {
     bool is_jump;        // ENTER, UPDATE: with a position
     // ENTER of the pinhole profile: how it moves, see ph_baseline_velocity_ticks(); else 0.
     int16_t velocity[3];
+    // The same of a class with an orientation: how it turns, as the levels of a rotation whose last component is
+    // left out.
+    int16_t spin[3];
     uint32_t* words; // reading a reference leaves slot + 1 and the two low bits
     uint8_t* texts;  // NULL when the class has none
 } ph_record;

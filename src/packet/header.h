@@ -90,7 +90,7 @@ int ph_slot_bits(int slot_count);
 //   density    4   ph_pinhole_best_density()
 //   leaves   1-13  gamma
 //   enters   1-13  gamma
-//   [hello]        as in classic, version 2 (or 3: universal codes); behind it precision 16
+//   [hello]        as in classic, version 4 (or 5: universal codes); behind it precision 16
 //   [tick]         the tick itself, 32; always with the hello of a packet
 //   [eye]          x, y, z 32 each
 //
@@ -98,7 +98,7 @@ int ph_slot_bits(int slot_count);
 
 #define PH_PINHOLE_VERSION PH_WIRE_VERSION_PINHOLE
 // The same with universal codes in place of the models.
-#define PH_UNIVERSAL_VERSION 3
+#define PH_UNIVERSAL_VERSION 5
 #define PH_PINHOLE_TICK_WHOLE 2047
 #define PH_PINHOLE_COUNT_MAX 126 // of leaves, and of enters
 #define PH_PINHOLE_HEADER_BITS_MIN 46

@@ -36,12 +36,18 @@ static bool is_plain(const ph_property* property)
     }
 }
 
-static void note_class_heading(ph_layout* layout, int index)
+static void note_class_facing(ph_layout* layout)
 {
-    if (layout->heading == 0) {
-        layout->heading = UINT64_C(1) << index;
-        layout->heading_property = (uint8_t)index;
+    const ph_class* described = layout->described;
+    if (described->orientation >= 0) {
+        layout->orientation = UINT64_C(1) << described->orientation;
+        layout->orientation_property = (uint8_t)described->orientation;
+        layout->orientation_bits = (uint8_t)described->properties[described->orientation].def.bits;
+    } else if (described->heading >= 0) {
+        layout->heading = UINT64_C(1) << described->heading;
+        layout->heading_property = (uint8_t)described->heading;
     }
+    layout->facing = layout->heading | layout->orientation;
 }
 
 static void note_class_position(ph_layout* layout, const ph_property* property, int index)
@@ -67,9 +73,6 @@ static void add_property(ph_layout* layout, int index)
     if (property->def.coding == PH_CODING_POSITION) {
         note_class_position(layout, property, index);
     }
-    if (property->def.coding == PH_CODING_ANGLE) {
-        note_class_heading(layout, index);
-    }
     if (property->is_text) {
         layout->texts |= bit;
         layout->text[index] = layout->text_bytes;
@@ -88,10 +91,12 @@ static ph_layout make_layout(const ph_class* described)
     for (int i = 0; i < described->def.property_count; ++i) {
         add_property(&layout, i);
     }
-    layout.others = layout.all & ~layout.position & ~layout.heading;
+    note_class_facing(&layout);
+    layout.others = layout.all & ~layout.position & ~layout.facing;
     layout.flag_count = described->def.property_count - 1;
-    layout.enter_bits_max =
-        PH_CLASSIC_ENTER_BITS_MAX + layout.flag_count + ph_class_max_bits(described);
+    layout.enter_bits_max = PH_CLASSIC_ENTER_BITS_MAX + layout.flag_count +
+                            ph_class_max_bits(described) +
+                            (layout.orientation != 0 ? PH_ORIENTATION_EXTRA_BITS : 0);
     return layout;
 }
 
@@ -283,6 +288,10 @@ ph_packing ph_packing_make(const ph_layout* layout)
         packing_add_property(&packing, &described->properties[i], i);
         ph_packing_store(&packing, i, described->properties[i].initial,
                          packing.initial + packing.offset[i]);
+    }
+    if (layout->orientation != 0) {
+        packing.turning = packing.stride;
+        packing.stride = (uint16_t)(packing.stride + PH_PACKED_TURNING);
     }
     return packing;
 }

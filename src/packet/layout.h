@@ -24,7 +24,8 @@
 
 #include <string.h>
 
-// The first ANGLE of a class is its heading, whatever its name: names are not on the wire.
+// Without a mark the first ANGLE of a class is its heading, whatever its name: names are not on the wire. One with an
+// orientation has none.
 #define PH_HEADING_NONE 255
 
 typedef struct ph_layout {
@@ -34,6 +35,8 @@ typedef struct ph_layout {
     int word_count;
     uint32_t text_bytes;
     uint8_t heading_property; // or PH_HEADING_NONE
+    uint8_t orientation_property;
+    uint8_t orientation_bits; // for each of three components; 0: it has none
     // The position, which nearly every record has.
     uint8_t position_property;
     bool has_ground;
@@ -45,9 +48,11 @@ typedef struct ph_layout {
     uint64_t own_numbers; // those with a model of their own (learned_models.h)
     // Bits by property.
     uint64_t all;
-    uint64_t position; // exactly one bit
-    uint64_t heading;  // or 0
-    uint64_t others;   // neither of these
+    uint64_t position;    // exactly one bit
+    uint64_t heading;     // or 0
+    uint64_t orientation; // or 0
+    uint64_t facing;      // one of these two, or 0
+    uint64_t others;      // none of all these
     uint64_t references;
     uint64_t texts;
     uint64_t once;    // PH_SEND_ONCE
@@ -106,20 +111,24 @@ void ph_layout_round_position(const ph_layout* layout, const ph_ground* ground,
 // its version, 0 when it is empty. What is sent but once is never compared, so it takes none; but for
 // a position, which baselines begin with (baseline.h).
 //
-//   creature   | x y z | heading | behaviour | target ...      offset[p], size[p]
+//   creature   | x y z | heading | behaviour | target ... [ how it turns ]     offset[p], size[p]
 //
 // Made once per class; packing and the diff run for every property of every visit.
 
 // Bytes of the largest value: four words.
 #define PH_PACKED_MAX (PH_VALUE_WORDS_MAX * 4)
 #define PH_PACKED_POSITION 12 // of a position, whatever its coding
+#define PH_PACKED_TURNING 40
 
 typedef struct ph_packing {
     uint16_t offset[PH_PROPERTIES_MAX];
     uint8_t size[PH_PROPERTIES_MAX];   // in bytes, 0: sent once, and no position
     uint8_t widths[PH_PROPERTIES_MAX]; // two bits a word: 0, 1, 2, 3 for 0, 1, 2, 4 bytes
-    uint16_t stride;                   // bytes of all of them
-    uint8_t initial[PH_PROPERTIES_MAX * PH_PACKED_MAX]; // all values of an entity that is new
+    // Behind the values of a class with an orientation: how it turned (baseline.h); 0: it has none.
+    uint16_t turning;
+    uint16_t stride; // bytes of all of them
+    // All values of an entity that is new.
+    uint8_t initial[PH_PROPERTIES_MAX * PH_PACKED_MAX + PH_PACKED_TURNING];
 } ph_packing;
 
 ph_packing ph_packing_make(const ph_layout* layout);

@@ -308,6 +308,15 @@ static uint64_t code_enter_flags(ph_coder* coder, const ph_layout* layout, const
     return ph_pinhole_properties_of(others, told);
 }
 
+static void code_orientation(ph_coder* coder, ph_pinhole_record* coded, const ph_layout* layout,
+                             bool is_beside)
+{
+    if (layout->orientation != 0) {
+        ph_pinhole_first_orientation(coder, coded, layout, is_beside);
+        ph_coder_mark(coder, layout->orientation_property);
+    }
+}
+
 // By itself: its motion says where it is headed.
 static uint64_t code_enter_alone(const ph_pinhole_frame* frame, ph_coder* coder,
                                  ph_pinhole_record* coded, const ph_layout* layout)
@@ -318,6 +327,7 @@ static uint64_t code_enter_alone(const ph_pinhole_frame* frame, ph_coder* coder,
         ph_pinhole_first_heading(coder, coded, layout);
         ph_coder_mark(coder, layout->heading_property);
     }
+    code_orientation(coder, coded, layout, false);
     const uint64_t others = code_enter_flags(coder, layout, &coded->record);
     ph_coder_mark(coder, PH_SYMBOL_BUFFER_MASK);
     for (uint64_t left = others; left != 0; left &= left - 1) {
@@ -337,6 +347,7 @@ static uint64_t code_enter_beside(const ph_pinhole_frame* frame, ph_coder* coder
         ph_pinhole_heading_beside(frame, coder, coded, layout);
         ph_coder_mark(coder, layout->heading_property);
     }
+    code_orientation(coder, coded, layout, true);
     code_velocity_beside(frame, coder, coded, layout);
     ph_coder_mark(coder, layout->position_property);
     return layout->others != 0 ? ph_pinhole_others_beside(frame, coder, coded, layout) : 0;
@@ -357,7 +368,7 @@ void ph_pinhole_enter(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinhole
         coded->before != NULL && coded->before->class_index == record->class_index;
     const uint64_t others = is_beside ? code_enter_beside(frame, coder, coded, layout)
                                       : code_enter_alone(frame, coder, coded, layout);
-    record->properties = (record->properties & layout->heading) | layout->position | others;
+    record->properties = (record->properties & layout->facing) | layout->position | others;
 }
 
 // ---- what the next one is coded relative to
@@ -385,8 +396,11 @@ ph_pinhole_neighbour ph_pinhole_neighbour_of(const ph_pinhole_frame* frame,
     memcpy(neighbour.place, record->words + layout->position_word, sizeof neighbour.place);
     memcpy(neighbour.velocity, record->velocity, sizeof neighbour.velocity);
     neighbour.heading = ph_pinhole_heading_of(layout, record);
-    neighbour.is_flat = before != NULL && neighbour.place[2] == before->place[2];
     neighbour.is_beside = before != NULL && record->class_index == before->class_index;
+    if (layout->orientation != 0) {
+        ph_pinhole_note_orientation(layout, coded, &neighbour);
+    }
+    neighbour.is_flat = before != NULL && neighbour.place[2] == before->place[2];
     neighbour.differing = neighbour.is_beside ? ph_pinhole_differing(layout, before, record) : 0;
     return neighbour;
 }

@@ -30,7 +30,8 @@ _Static_assert(PH_PINHOLE_ENTER_BITS_MAX >=
 
 // ---- which properties
 
-// What a class can tell beside its position decides which masks there are: a heading is 1, others are 2.
+// What a class can tell beside its position decides which masks there are: a heading or an orientation is 1, others
+// are 2.
 typedef struct mask_set {
     uint8_t masks[11];
     ph_pinhole_family family;
@@ -53,8 +54,7 @@ PH_ALWAYS_INLINE int code_mask(ph_coder* coder, const ph_layout* layout,
 {
     // Entered; place; heading; others.
     static const uint8_t kinds[] = {0, 1, 2, 2, 3, 3, 3, 3, 1, 1, 2, 2, 3, 3, 3, 3};
-    const mask_set* set =
-        &MASK_SETS[(layout->heading != 0 ? 1 : 0) + (layout->others != 0 ? 2 : 0)];
+    const mask_set* set = &MASK_SETS[(layout->facing != 0 ? 1 : 0) + (layout->others != 0 ? 2 : 0)];
     const bool is_moving = moves.is_level || moves.is_rising;
     const int model = 2 * kinds[baseline->told_mask] + (is_moving ? 1 : 0);
     int symbol = 0; // a position alone, whatever the class
@@ -301,15 +301,17 @@ PH_ALWAYS_INLINE void code_position(const ph_pinhole_frame* frame, ph_coder* cod
 // ---- an update
 
 // What is rarer than a position where motion led to.
-static void code_rest(const ph_pinhole_frame* frame, ph_coder* coder,
-                      const ph_pinhole_record* coded, const ph_layout* layout, int mask,
-                      uint64_t others)
+static void code_rest(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinhole_record* coded,
+                      const ph_layout* layout, int mask, uint64_t others)
 {
     if ((mask & PH_UPDATE_HAD_JUMP) != 0) {
         ph_pinhole_place(frame, coder, layout, coded->record.words + layout->position_word);
         ph_coder_mark(coder, layout->position_property);
     }
-    if ((mask & PH_UPDATE_HAD_HEADING) != 0) {
+    if ((mask & PH_UPDATE_HAD_HEADING) != 0 && layout->orientation != 0) {
+        ph_pinhole_orientation(frame, coder, coded, layout);
+        ph_coder_mark(coder, layout->orientation_property);
+    } else if ((mask & PH_UPDATE_HAD_HEADING) != 0) {
         ph_pinhole_heading(frame, coder, coded, layout);
         ph_coder_mark(coder, layout->heading_property);
     }
@@ -337,7 +339,7 @@ PH_ALWAYS_INLINE void code_update(const ph_pinhole_frame* frame, ph_coder* coder
         record->is_jump = (mask & PH_UPDATE_HAD_JUMP) != 0;
         record->properties = others |
                              ((mask & PH_UPDATE_HAD_POSITION) != 0 ? layout->position : 0) |
-                             ((mask & PH_UPDATE_HAD_HEADING) != 0 ? layout->heading : 0);
+                             ((mask & PH_UPDATE_HAD_HEADING) != 0 ? layout->facing : 0);
     }
     ph_coder_mark(coder, PH_SYMBOL_BUFFER_MASK);
     if ((mask & (PH_UPDATE_HAD_POSITION | PH_UPDATE_HAD_JUMP)) == PH_UPDATE_HAD_POSITION) {

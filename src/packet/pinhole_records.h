@@ -12,6 +12,7 @@
 //   position  residual of the predicted one, in steps of 2^coarse; contexts: size of the last
 //             residuals, time since the baseline
 //   heading   residual of the last one, or of the direction of motion where that was the better guess
+//   orientation  residual of the last one, or of where it has turned to where that was the better guess
 //   numbers   difference or absolute, whichever is cheaper; everything else by its plain coding, raw
 //   enter     slot, association, class, key, position, whether it jumped since an enter that may have
 //             arrived, heading, velocity, other values. The first is coded relative to the eye, the greatest
@@ -23,8 +24,8 @@
 // PH_PINHOLE_SLACK_BITS, rounded up to bytes.
 //
 // The chapters: pinhole_forecast.c has what both ends expect of a slot before a packet tells anything,
-// and the flags; pinhole_records.c records and updates; pinhole_values.c values except positions;
-// pinhole_enters.c leaves and enters. Each step is one function for cost, symbol buffer and reader
+// and the flags; pinhole_records.c records and updates; pinhole_values.c values except positions and
+// orientations; pinhole_rotation.c orientations; pinhole_enters.c leaves and enters. Each step is one function for cost, symbol buffer and reader
 // (symbols.h).
 
 #ifndef PH_PACKET_PINHOLE_RECORDS_H
@@ -101,7 +102,10 @@ typedef struct ph_pinhole_neighbour {
     uint32_t place[3];     // position words
     uint32_t association;
     int16_t velocity[3];
-    uint32_t heading; // level
+    uint32_t heading;        // level
+    uint32_t orientation[2]; // words
+    uint8_t rotation_symbol; // how it was told
+    bool is_spinning;
     uint16_t slot;
     uint8_t class_index;
     uint8_t shift;  // of its position's steps
@@ -121,6 +125,7 @@ typedef struct ph_pinhole_record {
     const ph_pinhole_neighbour* before; // LEAVE, ENTER: NULL for the first of its kind
     // UPDATE with a position: 0, or what ph_pinhole_coarse() says. ENTER: as it was rounded
     uint8_t coarse;
+    uint8_t rotation_coarse; // of an orientation: as it was rounded, 0..PH_ROTATION_COARSE_MAX
 } ph_pinhole_record;
 
 // ---- forecast and precision
@@ -147,6 +152,9 @@ bool ph_pinhole_round(const ph_pinhole_frame* frame, const ph_layout* layout, in
 // coarse they are.
 int ph_pinhole_round_enter(const ph_pinhole_frame* frame, const ph_layout* layout,
                            uint32_t words[3]);
+
+// Rounds the orientation of a record, if it tells one. @return How coarse it is.
+int ph_pinhole_round_orientation(const ph_layout* layout, const ph_record* record, int coarse);
 
 // ---- records
 
@@ -315,6 +323,22 @@ void ph_pinhole_first_heading(ph_coder* coder, ph_pinhole_record* coded, const p
 
 void ph_pinhole_heading_beside(const ph_pinhole_frame* frame, ph_coder* coder,
                                ph_pinhole_record* coded, const ph_layout* layout);
+
+// An orientation of an update: difference to the last one, or to where it has turned to.
+void ph_pinhole_orientation(const ph_pinhole_frame* frame, ph_coder* coder,
+                            ph_pinhole_record* coded, const ph_layout* layout);
+
+// The words of an enter's orientation, told or initial.
+const uint32_t* ph_pinhole_orientation_of(const ph_layout* layout, const ph_record* record);
+
+// The orientation of an enter, and how it turns; beside: of its class is the one before. Sets or clears its bit of
+// the record's properties.
+void ph_pinhole_first_orientation(ph_coder* coder, ph_pinhole_record* coded,
+                                  const ph_layout* layout, bool is_beside);
+
+// What the next enter has to know of it.
+void ph_pinhole_note_orientation(const ph_layout* layout, const ph_pinhole_record* coded,
+                                 ph_pinhole_neighbour* neighbour);
 
 // Any other value of an update, a difference where that is cheaper; or of an enter, never at its
 // initial value.

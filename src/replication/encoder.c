@@ -214,7 +214,7 @@ void ph_record_builder_item(const ph_record_builder* builder, const ph_record* r
     const uint64_t kept_once = has_baselines ? layout->position : 0;
     item->properties = record->properties & ~(layout->once & ~kept_once);
     item->value_bytes = (uint16_t)(ph_packing_size(at->packing, item->properties) +
-                                   (has_extra ? PH_ENTER_EXTRA_BYTES : 0));
+                                   (has_extra ? ph_enter_extra_bytes(at->packing) : 0));
     item->is_jump = record->is_jump;
     item->score = replicas->score[at->slot];
     item->jumps = where->jumps;
@@ -272,6 +272,7 @@ static void note_chosen(ph_encoder* encoder, const ph_addition* addition)
     chosen->cost256 = addition->cost256;
     chosen->kept = addition->kept;
     chosen->coarse = addition->coarse;
+    chosen->rotation_coarse = addition->rotation_coarse;
 }
 
 void ph_encoder_note(ph_encoder* encoder, const ph_addition* addition)
@@ -285,7 +286,7 @@ void ph_encoder_note(ph_encoder* encoder, const ph_addition* addition)
                              item->values);
     }
     if (record->kind == PH_RECORD_ENTER && encoder->table->has_baselines) {
-        ph_enter_extra_store(item, record);
+        ph_enter_extra_store(item, at->packing, record);
     }
 }
 
@@ -296,6 +297,7 @@ ph_record_request ph_packet_record_request(const ph_packet_record* chosen)
         .kind = (ph_record_kind)chosen->kind,
         .properties = chosen->properties,
         .coarse = chosen->coarse,
+        .rotation_coarse = chosen->rotation_coarse,
     };
 }
 

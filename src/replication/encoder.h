@@ -40,6 +40,7 @@ typedef struct ph_record_request {
     bool is_significant;
     bool has_words; // updates: the builder has them already, but for texts
     int coarse;     // pinhole, updates: of the position, 0 or what ph_encoder_coarse() says
+    int rotation_coarse; // pinhole: of the orientation, 0..PH_ROTATION_COARSE_MAX, whatever there is of it
 } ph_record_request;
 
 typedef struct ph_record_builder {
@@ -73,11 +74,12 @@ typedef struct ph_packet_record {
     uint64_t lost;    // of these: sent before, and lost
     uint32_t cost256; // classic: whole bits; pinhole: of an update without its flag
     uint16_t slot;
-    uint16_t kept;       // where its bytes (classic) or the tokens of an update (pinhole) begin
-    uint8_t kind;        // ph_record_kind
-    uint8_t coarse;      // pinhole: of the position
-    bool is_repeat;      // enters and leaves: sent before, and lost
-    bool is_significant; // updates
+    uint16_t kept;           // where its bytes (classic) or the tokens of an update (pinhole) begin
+    uint8_t kind;            // ph_record_kind
+    uint8_t coarse;          // pinhole: of the position
+    uint8_t rotation_coarse; // pinhole: of the orientation
+    bool is_repeat;          // enters and leaves: sent before, and lost
+    bool is_significant;     // updates
 } ph_packet_record;
 
 // The request that a packet record stands for.
@@ -219,6 +221,7 @@ typedef struct ph_addition {
     uint32_t cost256;
     uint16_t kept;
     uint8_t coarse;
+    uint8_t rotation_coarse;
 } ph_addition;
 
 // It is in the packet from now on, and its values are in the item; ph_replicas_sent() follows.

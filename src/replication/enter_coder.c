@@ -30,6 +30,38 @@ static bool is_velocity_public(const ph_send_context* context, int slot)
            (!store->has_filter && store->tick - context->sender->widened_tick > 1);
 }
 
+// Of one that only some viewers are told, this one may not have been told what it was before.
+static bool is_orientation_public(const ph_layout* layout)
+{
+    const ph_class* described = layout->described;
+    return described->properties[layout->orientation_property].def.audience == PH_AUDIENCE_ALL;
+}
+
+// How an entity turns goes back to an orientation of some ticks ago: the viewer may know of that one if it saw the
+// entity then, or could have. What is not told of the orientation says nothing of this either.
+static void find_spin(const ph_send_context* context, const ph_place* at, ph_record* record)
+{
+    const ph_store* store = context->store;
+    const ph_table* table = &store->tables[at->class_index];
+    const uint32_t row = store->entities.whereabouts[at->entity].row;
+    uint32_t from_tick;
+    if ((record->properties & at->layout->orientation) == 0 || !is_orientation_public(at->layout)) {
+        return;
+    }
+    const uint32_t* from = ph_table_turned_from(table, row, store->tick, &from_tick);
+    if (from == NULL || store->tick - from_tick - 1 > INT32_MAX) {
+        return; // none is known, or it is not earlier
+    }
+    const bool was_seen = from_tick - ph_slots_entered(context->slots, at->slot) <= INT32_MAX;
+    const bool was_public =
+        !store->has_filter && from_tick - context->sender->widened_tick - 1 <= INT32_MAX;
+    if (was_seen || was_public) {
+        const uint32_t* to = ph_table_value(table, at->layout->orientation_property, row);
+        ph_turning_spin(at->layout, store->tick_us, from, to, store->tick - from_tick,
+                        record->spin);
+    }
+}
+
 // As it is sent, but for what it is coded relative to.
 static void build_enter_or_leave(ph_encoder* encoder, const ph_record_request* request,
                                  ph_pinhole_record* made)
@@ -47,6 +79,9 @@ static void build_enter_or_leave(ph_encoder* encoder, const ph_record_request* r
     if (is_velocity_public(context, at->slot) && displacement_mm[0] != PH_NO_DISPLACEMENT) {
         ph_baseline_velocity(at->layout, frame->tick_us, displacement_mm, 1, made->record.velocity);
     }
+    find_spin(context, at, &made->record);
+    made->rotation_coarse =
+        (uint8_t)ph_pinhole_round_orientation(at->layout, &made->record, request->rotation_coarse);
     // What is sent once is sent exactly.
     if (frame->spread.coarse != 0 && (at->layout->once & at->layout->position) == 0) {
         uint32_t* words = made->record.words + at->layout->position_word;
@@ -144,9 +179,11 @@ uint32_t ph_enter_coder_join(ph_encoder* encoder, const ph_record_request* reque
     const slot_order former = order_of(encoder, request->kind);
     slot_order joined = former;
     // Behind the chosen ones, as if it were one of them.
-    encoder->chosen[encoder->count] = (ph_packet_record){.slot = (uint16_t)request->slot,
-                                                         .kind = (uint8_t)request->kind,
-                                                         .properties = request->properties};
+    encoder->chosen[encoder->count] =
+        (ph_packet_record){.slot = (uint16_t)request->slot,
+                           .kind = (uint8_t)request->kind,
+                           .rotation_coarse = (uint8_t)request->rotation_coarse,
+                           .properties = request->properties};
     const int at = insert_in_order(encoder, &joined, encoder->count);
     const uint32_t cost256 = (uint32_t)stretch256(encoder, &joined, at, at + 1, NULL);
     encoder->pinhole.records256 += cost256;

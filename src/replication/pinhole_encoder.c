@@ -183,25 +183,11 @@ int ph_encoder_coarse(ph_encoder* encoder)
     return forecast_of(encoder, at->slot)->coarse;
 }
 
-// An update as a difference to the baseline; as coarse as was chosen, or exact where that would be too
-// coarse. @return Whether its position was rounded.
-static bool build_update(ph_encoder* encoder, const ph_record_request* request,
-                         ph_pinhole_record* made)
+// As coarse as was chosen, or exact where that would be too coarse. @return Whether it was rounded.
+static bool round_position(ph_encoder* encoder, const ph_record_request* request,
+                           ph_pinhole_record* made)
 {
     const ph_layout* layout = encoder->builder.at.layout;
-    ph_record_builder_build(&encoder->builder, request, &made->record);
-    made->baseline = &encoder->sender->replicas.baselines.slots[request->slot];
-    made->known = encoder->builder.at.replica->known;
-    made->forecast = NULL;
-    made->before = NULL;
-    made->coarse = 0;
-    if ((request->properties & layout->position) == 0) {
-        return false;
-    }
-    made->forecast = forecast_of(encoder, request->slot);
-    if (request->coarse == 0) {
-        return false;
-    }
     uint32_t* words = made->record.words + layout->position_word;
     const uint32_t x = words[0];
     const uint32_t y = words[1];
@@ -211,6 +197,43 @@ static bool build_update(ph_encoder* encoder, const ph_record_request* request,
     }
     made->coarse = (uint8_t)request->coarse;
     return words[0] != x || words[1] != y || words[2] != z;
+}
+
+// The same of an orientation.
+static bool round_orientation(const ph_layout* layout, const ph_record_request* request,
+                              ph_pinhole_record* made)
+{
+    const uint32_t* words = made->record.words + layout->word[layout->orientation_property];
+    const uint32_t before[2] = {words[0], words[1]};
+    made->rotation_coarse =
+        (uint8_t)ph_pinhole_round_orientation(layout, &made->record, request->rotation_coarse);
+    return words[0] != before[0] || words[1] != before[1];
+}
+
+// An update as a difference to the baseline. @return Which of its values were rounded.
+static uint64_t build_update(ph_encoder* encoder, const ph_record_request* request,
+                             ph_pinhole_record* made)
+{
+    const ph_layout* layout = encoder->builder.at.layout;
+    ph_record_builder_build(&encoder->builder, request, &made->record);
+    made->baseline = &encoder->sender->replicas.baselines.slots[request->slot];
+    made->known = encoder->builder.at.replica->known;
+    made->forecast = NULL;
+    made->before = NULL;
+    made->coarse = 0;
+    made->rotation_coarse = 0;
+    uint64_t rounded = 0;
+    if ((request->properties & layout->position) != 0) {
+        made->forecast = forecast_of(encoder, request->slot);
+        if (request->coarse != 0 && round_position(encoder, request, made)) {
+            rounded |= layout->position;
+        }
+    }
+    if ((request->properties & layout->orientation) != 0 && request->rotation_coarse != 0 &&
+        round_orientation(layout, request, made)) {
+        rounded |= layout->orientation;
+    }
+    return rounded;
 }
 
 // ---- adding
@@ -233,9 +256,9 @@ static uint16_t replace_item(ph_encoder* encoder, ph_flight_item* item)
     return ph_flight_add(flight, item);
 }
 
-// A record whose cost is counted goes into flight; of the addition the item is yet to come. is_rounded: the
-// position still differs. @return False, with nothing done, when the flight or the packet is too small.
-static bool try_note(ph_encoder* encoder, ph_addition* addition, int head_bits, bool is_rounded)
+// A record whose cost is counted goes into flight; of the addition the item is yet to come. rounded: what
+// still differs. @return False, with nothing done, when the flight or the packet is too small.
+static bool try_note(ph_encoder* encoder, ph_addition* addition, int head_bits, uint64_t rounded)
 {
     ph_sender* sender = encoder->sender;
     ph_replicas* replicas = &sender->replicas;
@@ -258,12 +281,12 @@ static bool try_note(ph_encoder* encoder, ph_addition* addition, int head_bits, 
     addition->item = &item;
     ph_encoder_note(encoder, addition);
     ph_replicas_sent(replicas, &item, addition->place, addition->record->words);
-    if (is_rounded) {
+    if (rounded != 0) {
         // The clock goes on for what else differs.
         if (replicas->dirty[slot] == 0) {
             replicas->waiting_ms[slot] = 0;
         }
-        replicas->dirty[slot] |= encoder->builder.at.layout->position;
+        replicas->dirty[slot] |= rounded;
     }
     return true;
 }
@@ -279,9 +302,15 @@ static bool add_pinhole_enter_or_leave(ph_encoder* encoder, const ph_record_requ
     const int64_t records_before256 = pinhole->records256;
     ph_pinhole_record made;
     const uint32_t cost256 = ph_enter_coder_join(encoder, request, &made);
-    ph_addition addition = {
-        .request = request, .record = &made.record, .cost256 = cost256, .coarse = made.coarse};
-    const bool is_added = try_note(encoder, &addition, head_bits, made.coarse != 0);
+    ph_addition addition = {.request = request,
+                            .record = &made.record,
+                            .cost256 = cost256,
+                            .coarse = made.coarse,
+                            .rotation_coarse = made.rotation_coarse};
+    const ph_layout* layout = encoder->builder.at.layout;
+    const uint64_t rounded = (made.coarse != 0 ? layout->position : 0) |
+                             (made.rotation_coarse != 0 ? layout->orientation : 0);
+    const bool is_added = try_note(encoder, &addition, head_bits, rounded);
     if (!is_added) {
         pinhole->records256 = records_before256;
     }
@@ -300,9 +329,12 @@ static bool add_pinhole_update(ph_encoder* encoder, const ph_record_request* req
         whole.has_words = false;
         whole.coarse =
             (request->properties & layout->position) != 0 ? request->coarse : before->coarse;
+        whole.rotation_coarse = (request->properties & layout->orientation) != 0
+                                    ? request->rotation_coarse
+                                    : before->rotation_coarse;
     }
     ph_pinhole_record made;
-    const bool is_rounded = build_update(encoder, &whole, &made);
+    const uint64_t rounded = build_update(encoder, &whole, &made);
     uint32_t* tokens = pinhole->symbols.next;
     const uint32_t cost256 = ph_pinhole_buffer(&pinhole->frame, layout, &made, &pinhole->symbols);
     const int64_t more256 = before != NULL ? (int64_t)cost256 - before->cost256 : cost256;
@@ -315,8 +347,9 @@ static bool add_pinhole_update(ph_encoder* encoder, const ph_record_request* req
                             .before = before,
                             .cost256 = cost256,
                             .kept = (uint16_t)(tokens - pinhole->tokens),
-                            .coarse = made.coarse};
-    if (try_note(encoder, &addition, pinhole->head_bits, is_rounded)) {
+                            .coarse = made.coarse,
+                            .rotation_coarse = made.rotation_coarse};
+    if (try_note(encoder, &addition, pinhole->head_bits, rounded)) {
         return true;
     }
     pinhole->records256 -= more256;

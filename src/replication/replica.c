@@ -200,11 +200,15 @@ void ph_replicas_sent(ph_replicas* replicas, const ph_flight_item* item, uint16_
 _Static_assert(PH_ENTER_EXTRA_BYTES == sizeof(uint64_t) + 3 * sizeof(int16_t),
                "a key and a velocity");
 
-void ph_enter_extra_store(const ph_flight_item* item, const ph_record* enter)
+void ph_enter_extra_store(const ph_flight_item* item, const ph_packing* packing,
+                          const ph_record* enter)
 {
     uint8_t* extra = item->values + item->value_bytes - PH_ENTER_EXTRA_BYTES;
     memcpy(extra, &enter->key, sizeof enter->key);
     memcpy(extra + sizeof enter->key, enter->velocity, sizeof enter->velocity);
+    if (packing->turning != 0) {
+        memcpy(extra - PH_ENTER_SPIN_BYTES, enter->spin, sizeof enter->spin);
+    }
 }
 
 // ---- acked
@@ -224,6 +228,31 @@ static void enter_baseline(ph_replicas* replicas, const ph_flight_item* item, ui
         item->slot < baselines->entered_end ? baselines->entered_end : item->slot + 1;
     ph_baseline_enter(&baselines->slots[item->slot], &replicas->rules, &enter,
                       ph_packing_within(packing, item->properties, position, item->values), tick);
+}
+
+_Static_assert(PH_ENTER_SPIN_BYTES == 3 * sizeof(int16_t), "a spin");
+
+// Behind the values, which are known already.
+static void enter_turning(ph_replicas* replicas, const ph_flight_item* item, uint8_t* known,
+                          uint32_t tick)
+{
+    int16_t spin[3];
+    memcpy(spin, item->values + item->value_bytes - PH_ENTER_EXTRA_BYTES - PH_ENTER_SPIN_BYTES,
+           sizeof spin);
+    ph_turning_enter(known, &replicas->rules, replicas->class_index[item->slot], spin, tick);
+}
+
+static void move_turning(ph_replicas* replicas, const ph_flight_item* item, const ph_layout* layout,
+                         uint32_t tick)
+{
+    const int class_index = replicas->baselines.slots[item->slot].class_index;
+    const ph_packing* packing = &replicas->rules.packings[class_index];
+    uint32_t words[2];
+    ph_packing_load(packing, layout->orientation_property,
+                    ph_packing_within(packing, item->properties, layout->orientation, item->values),
+                    words);
+    ph_turning_take(ph_replicas_at(replicas, item->slot)->known, &replicas->rules, class_index,
+                    words, item->is_jump, tick);
 }
 
 // position: the packed one that the item tells, or NULL.
@@ -271,6 +300,9 @@ static void move_baseline(ph_replicas* replicas, const ph_flight_item* item, uin
     if ((item->properties & layout->heading) != 0) {
         turn_baseline(replicas, item, position, tick);
     }
+    if ((item->properties & layout->orientation) != 0) {
+        move_turning(replicas, item, layout, tick);
+    }
     baseline->told_mask = ph_baseline_told(layout, item->properties, item->is_jump);
     if (position != NULL && item->is_jump) {
         ph_baseline_jump(baseline, position, tick);
@@ -300,6 +332,10 @@ bool ph_replicas_acked(ph_replicas* replicas, const ph_flight_item* item, uint32
         memcpy(replica->known, packing->initial, packing->stride);
     }
     ph_packing_spread(packing, item->properties, item->values, replica->known);
+    if (item->kind == PH_RECORD_ENTER && packing->turning != 0 &&
+        replicas->baselines.slots != NULL) {
+        enter_turning(replicas, item, replica->known, tick);
+    }
     if (ph_replicas_is_leaving(replicas, slot)) {
         replicas->state[slot] = PH_REPLICA_LEAVING;
         return false;

@@ -161,10 +161,19 @@ bool ph_replicas_lost(ph_replicas* replicas, const ph_flight_item* item);
 
 // What follows the values of an enter in the flight; value_bytes counts it already. Pinhole profile.
 //
-//   | values | key 8 | velocity 2 2 2 |
+//   | values | [ spin 2 2 2 ] | key 8 | velocity 2 2 2 |
+//
+// A spin is only there with an orientation, whose state makes the room for it in a known block.
 #define PH_ENTER_EXTRA_BYTES 14
+#define PH_ENTER_SPIN_BYTES 6
 
-void ph_enter_extra_store(const ph_flight_item* item, const ph_record* enter);
+static inline size_t ph_enter_extra_bytes(const ph_packing* packing)
+{
+    return PH_ENTER_EXTRA_BYTES + (packing->turning != 0 ? PH_ENTER_SPIN_BYTES : 0);
+}
+
+void ph_enter_extra_store(const ph_flight_item* item, const ph_packing* packing,
+                          const ph_record* enter);
 
 // ---- looking
 

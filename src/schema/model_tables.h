@@ -31,6 +31,8 @@
 #define PH_SIDE_PARTS 5    // how far x goes, in quarters of what the spread says, 0..4
 #define PH_KEY_SPREADS 32
 #define PH_NUMBER_SYMBOLS 34 // lengths, and "absolute"
+#define PH_ROTATION_COARSES 8
+#define PH_SPIN_LENGTHS 17 // of a component, 0..16
 
 // X(family, models, symbols)
 #define PH_PINHOLE_FAMILIES(X)                                                                     \
@@ -78,7 +80,15 @@
     X(ENTER_OTHERS, 1, 2)                     /* all initial, flags follow */                      \
     X(BESIDE_OTHERS, 3, 2) /* what the one before was like; some differ, all are the same */       \
     X(BESIDE_SAME, 3, 2)   /* the same of one value: another one, the same */                      \
-    X(BESIDE_NUMBER, 12, PH_NUMBER_SYMBOLS) /* by the width of its range, and the same */
+    X(BESIDE_NUMBER, 12, PH_NUMBER_SYMBOLS) /* by the width of its range, and the same */          \
+    X(ROTATION_COARSE, PH_ROTATION_COARSES, PH_ROTATION_COARSES) /* by that of the known one */    \
+    X(ROTATION_LARGEST, 4, 4)                  /* by how far the second largest is behind */       \
+    X(ROTATION_KEPT, PH_SCALES, PH_MAGNITUDES) /* the first component, had it stayed */            \
+    X(ROTATION_TURNED, PH_SCALES, PH_MAGNITUDES)                                                   \
+    X(ROTATION_NEXT, PH_SCALES, PH_MAGNITUDES)                          /* second and third */     \
+    X(ENTER_ROTATION, 2 + PH_ROTATION_COARSES, 1 + PH_ROTATION_COARSES) /* as expected, told */    \
+    X(ENTER_SPINNING, 3, 2)           /* of the first; behind one that does not spin, that does */ \
+    X(ENTER_SPIN, 1, PH_SPIN_LENGTHS) /* length in bits */
 
 typedef enum ph_pinhole_family {
 #define X(family, models, symbols) PH_FAMILY_##family,

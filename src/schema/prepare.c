@@ -429,6 +429,10 @@ static bool says(const ph_property_def* def, ph_parameter parameter)
         return def->is_arithmetic;
     case PH_PARAMETER_GROUND:
         return def->ground_tolerance_mm != 0;
+    case PH_PARAMETER_ORIENTATION:
+        return def->is_orientation;
+    case PH_PARAMETER_HEADING:
+        return def->is_heading;
     case PH_PARAMETER_STRICT:
         return def->is_strict;
     case PH_PARAMETER_DEFAULT:
@@ -498,6 +502,16 @@ static bool check_reference(const ph_property_def* def, ph_problem* problem)
         return ph_refuse(
             problem, PH_PARAMETER_WHEN,
             "entity cannot be sent once: its target may not be in view with the enter");
+    }
+    return true;
+}
+
+// It is predicted from what was told last; of what is told once nothing is kept.
+static bool check_orientation(const ph_property_def* def, ph_problem* problem)
+{
+    if (def->is_orientation && def->when == PH_SEND_ONCE) {
+        return ph_refuse(problem, PH_PARAMETER_ORIENTATION,
+                         "an orientation cannot be sent once: it is motion");
     }
     return true;
 }
@@ -663,7 +677,7 @@ bool ph_property_prepare(const ph_property_def* def, ph_property* property, ph_p
     ph_property_def* own = &property->def;
     if (!check_enums(own, problem) || !check_finite(own, problem) || !check_field(own, problem) ||
         !check_unused(own, problem) || !check_reference(own, problem) ||
-        !ph_coding_prepare(property, problem)) {
+        !check_orientation(own, problem) || !ph_coding_prepare(property, problem)) {
         return false;
     }
     if (ph_coding_uses(own->coding, PH_PARAMETER_DEFAULT) && !prepare_default(property, problem)) {

@@ -31,6 +31,18 @@
 
 #define PH_VALUE_WORDS_MAX 4
 
+// What an orientation may take in the pinhole profile beside its plain coding: in an update two symbols, and three
+// residuals of at most 34 bits each; in an enter two symbols, and how it turns.
+#define PH_ORIENTATION_EXTRA_BITS 136
+
+// What of the motion of its entity a property is, as far as the wire has to be told: the first angle of a
+// class without an orientation is its heading without any mark.
+typedef enum ph_motion_mark {
+    PH_MARK_NONE,
+    PH_MARK_ORIENTATION,
+    PH_MARK_HEADING, // and not the first angle
+} ph_motion_mark;
+
 typedef struct ph_property {
     ph_property_def def; // every default spelled out; name owned by the schema
     int words;           // 1..PH_VALUE_WORDS_MAX
@@ -50,12 +62,15 @@ typedef struct ph_property {
     uint64_t significant_steps;
     uint64_t distance_mm; // UINT64_MAX: as far as the viewer sees
     float weight;
+    uint8_t motion_mark; // ph_motion_mark; of properties of a schema
 } ph_property;
 
 typedef struct ph_class {
     ph_class_def def;
     ph_property* properties; // def.property_count of them
     int position;            // index of the position property
+    int orientation;         // index of the orientation, or -1
+    int heading;             // index of the heading, or -1
 } ph_class;
 
 // index is 0..ph_schema_class_count()-1.

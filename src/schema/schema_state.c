@@ -93,6 +93,7 @@ static int class_value_bits(const ph_class_def* type)
         const bool is_good = ph_property_prepare(&type->properties[i], &property, &problem);
         PH_ASSERT(is_good);
         bits += is_good ? ph_property_max_bits(&property) : 0;
+        bits += is_good && property.def.is_orientation ? PH_ORIENTATION_EXTRA_BITS : 0;
     }
     return bits;
 }
@@ -126,6 +127,37 @@ static bool check_size_with_models(const ph_class_def* type, ph_error* error)
     return true;
 }
 
+// Of motion a class has one of a kind, and what is turned in space has no heading beside that.
+static bool check_class_motion(const ph_class_def* type, ph_error* error)
+{
+    int marked = -1;
+    for (int i = 0; i < type->property_count; ++i) {
+        const ph_property_def* def = &type->properties[i];
+        if (!def->is_orientation && !def->is_heading) {
+            continue;
+        }
+        if (marked >= 0) {
+            const ph_property_def* former = &type->properties[marked];
+            return fail_schema(error,
+                               "class %s: only one property can be its orientation or heading, got "
+                               "%s and %s",
+                               type->name, former->name, def->name);
+        }
+        marked = i;
+    }
+    return true;
+}
+
+static bool check_class_radius(const ph_class_def* type, ph_error* error)
+{
+    const bool is_good = type->radius_m == 0.0 ||
+                         (type->radius_m >= PH_RADIUS_MIN_M && type->radius_m <= PH_RADIUS_MAX_M);
+    return is_good || fail_schema(error,
+                                  "class %s: radius_m must be 0.001..100000 (or 0, which "
+                                  "means 0.5), got %s",
+                                  type->name, ph_number_text(type->radius_m).text);
+}
+
 static bool check_class(const ph_class_def* type, ph_error* error)
 {
     const int count = type->property_count;
@@ -148,7 +180,8 @@ static bool check_class(const ph_class_def* type, ph_error* error)
                            "class %s: exactly one property must have the coding position, got %d",
                            type->name, position_count);
     }
-    return ph_schema_check_size(type, error);
+    return check_class_motion(type, error) && check_class_radius(type, error) &&
+           ph_schema_check_size(type, error);
 }
 
 bool ph_schema_check(const ph_class_def* classes, int class_count, ph_error* error)
@@ -230,6 +263,27 @@ static const char* keep_name(const char* name, char** next)
     return kept;
 }
 
+// What of its properties is its orientation, or else its heading.
+static void find_motion(ph_class* type)
+{
+    int angle = -1;
+    type->orientation = -1;
+    type->heading = -1;
+    for (int i = type->def.property_count - 1; i >= 0; --i) {
+        const ph_property_def* def = &type->properties[i].def;
+        angle = def->coding == PH_CODING_ANGLE ? i : angle;
+        type->orientation = def->is_orientation ? i : type->orientation;
+        type->heading = def->is_heading ? i : type->heading;
+    }
+    if (type->orientation >= 0) {
+        type->properties[type->orientation].motion_mark = PH_MARK_ORIENTATION;
+    } else if (type->heading < 0) {
+        type->heading = angle;
+    } else if (type->heading != angle) {
+        type->properties[type->heading].motion_mark = PH_MARK_HEADING;
+    }
+}
+
 // Fills one class: its properties, and their declarations once more, side by side for
 // ph_schema_class().
 static void fill_class(ph_class* type, const ph_class_def* def, ph_property_def* defs, char** names)
@@ -237,6 +291,7 @@ static void fill_class(ph_class* type, const ph_class_def* def, ph_property_def*
     type->def = *def;
     type->def.name = keep_name(def->name, names);
     type->def.properties = defs;
+    type->def.radius_m = def->radius_m == 0.0 ? PH_RADIUS_M : def->radius_m;
     for (int i = 0; i < def->property_count; ++i) {
         ph_property* property = &type->properties[i];
         ph_problem problem;
@@ -249,6 +304,7 @@ static void fill_class(ph_class* type, const ph_class_def* def, ph_property_def*
             type->position = i;
         }
     }
+    find_motion(type);
 }
 
 // Behind the declarations.
@@ -483,8 +539,10 @@ enum {
     MARK_BYTES,
     MARK_ENTITY,
     MARK_POSITION,
-    MARK_CHOICE, // bool, enum
-    MARK_ONCE,   // behind the initial value
+    MARK_CHOICE,           // bool, enum
+    MARK_ONCE,             // behind the initial value
+    MARK_ORIENTATION = 32, // behind all of these
+    MARK_HEADING,
 };
 
 static uint64_t mark_of_kind(ph_integer_kind kind)
@@ -585,6 +643,16 @@ static void add_once(ph_hash* hash, const ph_property* property)
     }
 }
 
+// What decides how the pinhole profile writes it. A heading that is one without a mark is no news.
+static void add_motion(ph_hash* hash, const ph_property* property)
+{
+    if (property->motion_mark == PH_MARK_ORIENTATION) {
+        ph_hash_add_u64(hash, MARK_ORIENTATION);
+    } else if (property->motion_mark == PH_MARK_HEADING) {
+        ph_hash_add_u64(hash, MARK_HEADING);
+    }
+}
+
 static void add_property_to_hash(ph_hash* hash, const ph_property* property)
 {
     add_coding(hash, property);
@@ -592,6 +660,7 @@ static void add_property_to_hash(ph_hash* hash, const ph_property* property)
         ph_hash_add_u64(hash, property->initial[w]);
     }
     add_once(hash, property);
+    add_motion(hash, property);
 }
 
 uint64_t ph_property_fingerprint(const ph_property* property)

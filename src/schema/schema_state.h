@@ -15,6 +15,11 @@
 #include "schema/prepare.h"
 #include "schema/property.h"
 
+// Of a class.
+#define PH_RADIUS_M 0.5
+#define PH_RADIUS_MIN_M 1e-3
+#define PH_RADIUS_MAX_M 1e5
+
 struct ph_schema {
     ph_class* classes;
     int class_count;

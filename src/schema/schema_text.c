@@ -134,6 +134,22 @@ static const char* read_once(ph_scanner* scanner, ph_word* value, ph_property_de
     return NULL;
 }
 
+static const char* read_orientation(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    (void)scanner;
+    (void)value;
+    def->is_orientation = true;
+    return NULL;
+}
+
+static const char* read_heading(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    (void)scanner;
+    (void)value;
+    def->is_heading = true;
+    return NULL;
+}
+
 static const char* read_strict(ph_scanner* scanner, ph_word* value, ph_property_def* def)
 {
     (void)scanner;
@@ -164,6 +180,8 @@ static const ph_option OPTIONS[] = {
     {"k", PH_PARAMETER_RICE_K, read_k},
     {"arithmetic", PH_PARAMETER_ARITHMETIC, read_arithmetic},
     {"ground", PH_PARAMETER_GROUND, read_ground},
+    {"orientation", PH_PARAMETER_ORIENTATION, read_orientation},
+    {"heading", PH_PARAMETER_HEADING, read_heading},
     {"strict", PH_PARAMETER_STRICT, read_strict},
     {"default", PH_PARAMETER_DEFAULT, read_default},
     {"initial", PH_PARAMETER_DEFAULT, read_initial},
@@ -254,7 +272,8 @@ typedef struct parser {
     int class_line;
     int class_column;
     bool has_position;
-    uint8_t* codes; // of models; NULL: none was said yet
+    bool has_motion; // an orientation or a heading is marked
+    uint8_t* codes;  // of models; NULL: none was said yet
     int property_capacity;
     const ph_allocator* allocator;
     // Of the property that is being read: where each parameter was said, 0 for not at all.
@@ -331,6 +350,23 @@ static bool end_class(parser* p)
     return false;
 }
 
+// What may stand behind the name of a class.
+static bool read_radius(parser* p, ph_class_def* type)
+{
+    ph_word word = ph_scanner_word(&p->scanner);
+    if (ph_word_is(word, "radius")) {
+        const ph_word value = ph_scanner_word(&p->scanner);
+        if (!ph_word_number(value, &type->radius_m) || type->radius_m < PH_RADIUS_MIN_M ||
+            type->radius_m > PH_RADIUS_MAX_M) {
+            return expected(p, "a radius of 0.001..100000 m such as 0.5", value);
+        }
+        word = ph_scanner_word(&p->scanner);
+    } else if (word.length > 0) {
+        return expected(p, "radius or the end of the line", word);
+    }
+    return word.length == 0 || expected(p, "the end of the line", word);
+}
+
 static bool read_class(parser* p)
 {
     const ph_word keyword = ph_scanner_word(&p->scanner);
@@ -351,15 +387,15 @@ static bool read_class(parser* p)
                             name);
         }
     }
-    const ph_word rest = ph_scanner_word(&p->scanner);
-    if (rest.length > 0) {
-        return expected(p, "the end of the line", rest);
+    ph_class_def type = {.name = name, .properties = p->properties + p->property_count};
+    if (!read_radius(p, &type)) {
+        return false;
     }
-    p->classes[p->class_count++] =
-        (ph_class_def){.name = name, .properties = p->properties + p->property_count};
+    p->classes[p->class_count++] = type;
     p->class_line = p->scanner.line;
     p->class_column = keyword.column;
     p->has_position = false;
+    p->has_motion = false;
     return true;
 }
 
@@ -477,6 +513,12 @@ static bool read_property(parser* p)
     if (!read_coding(p, def) || !check_schema_text(p, type, def)) {
         return false;
     }
+    if ((def->is_orientation || def->is_heading) && p->has_motion) {
+        const bool is_heading = def->is_heading;
+        return complain(p, p->columns[is_heading ? PH_PARAMETER_HEADING : PH_PARAMETER_ORIENTATION],
+                        "expected one orientation or heading in class %s", type->name);
+    }
+    p->has_motion = p->has_motion || def->is_orientation || def->is_heading;
     p->has_position = p->has_position || def->coding == PH_CODING_POSITION;
     ++type->property_count;
     ++p->property_count;
@@ -709,6 +751,18 @@ static void print_default(printer* out, const ph_property* property)
     }
 }
 
+// On the wire only what is not so without being said.
+static void print_motion(printer* out, const ph_property* property)
+{
+    const ph_property_def* def = &property->def;
+    if (def->is_orientation) {
+        print(out, " orientation");
+    }
+    if (out->has_policies ? def->is_heading : property->motion_mark == PH_MARK_HEADING) {
+        print(out, " heading");
+    }
+}
+
 static void print_policy(printer* out, const ph_property_def* def)
 {
     if (def->is_strict) {
@@ -742,6 +796,7 @@ static void print_property(printer* out, const ph_property* property)
     print_subject(out, def);
     print_parameters(out, def);
     print_default(out, property);
+    print_motion(out, property);
     if (out->has_policies) {
         print_policy(out, def);
     }
@@ -757,7 +812,11 @@ static size_t print_schema(const ph_schema* schema, printer out)
 {
     for (int c = 0; c < schema->class_count; ++c) {
         const ph_class* type = &schema->classes[c];
-        print(&out, "%sclass %s\n", c > 0 ? "\n" : "", type->def.name);
+        print(&out, "%sclass %s", c > 0 ? "\n" : "", type->def.name);
+        if (out.has_policies && type->def.radius_m != PH_RADIUS_M) {
+            print_number(&out, "radius", type->def.radius_m);
+        }
+        print(&out, "\n");
         for (int p = 0; p < type->def.property_count; ++p) {
             print(&out, "    %s: ", type->properties[p].def.name);
             print_property(&out, &type->properties[p]);

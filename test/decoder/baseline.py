@@ -6,6 +6,7 @@ docs/wire_pinhole.md."""
 import dataclasses
 
 from decoder.fields import WORD32, signed, width
+from decoder.rotation import Turning
 
 SIZE_MAX = 255
 QUARTER_SECOND_US = 250_000
@@ -73,6 +74,25 @@ def time_us(a, b, tick_us):
 
 def velocity_ticks(tick_us):
     return max(1, (EIGHTH_SECOND_US + tick_us // 2) // tick_us)
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """What orientations need of the above, at a length of ticks."""
+
+    tick_us: int
+    log8 = staticmethod(log8)
+    size_of = staticmethod(size_of)
+    normal = staticmethod(normal)
+    stretched = staticmethod(stretched)
+    faded = staticmethod(faded)
+    truncated = staticmethod(truncated)
+
+    def time_us(self, a, b):
+        return time_us(a, b, self.tick_us)
+
+    def ticks_ahead(self, a, b):
+        return min(self.time_us(a, b), EXTRAPOLATION_MAX_US) // self.tick_us
 
 
 # Directions -----------------------------------------------------------------------------------
@@ -143,6 +163,7 @@ class Enter:
     entity: object
     values: dict
     velocity: tuple
+    spin: tuple = (0, 0, 0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -173,6 +194,8 @@ class Baseline:
     turned: int
     heading_tick: int
     tick_us: int
+    turning: Turning = None
+    """Of a class with an orientation."""
 
     @staticmethod
     def entered(record, tick, tick_us):
@@ -185,7 +208,10 @@ class Baseline:
             samples += (Sample((tick - velocity_ticks(tick_us)) % WORD32, back),)
         return Baseline(of_class, record.number, record.values, samples, 0,
                         max(12, size_of((abs(vx) + abs(vy)) // 4)), size_of(abs(vz) // 2), 24, 20,
-                        tick, tick_us)
+                        tick, tick_us, entered_turning(record, tick, tick_us))
+
+    def sizes_at(self):
+        return Sizes(self.tick_us)
 
     def newest(self):
         return self.samples[0]
@@ -234,13 +260,14 @@ class Baseline:
     def updated(self, record, tick):
         changes = {"mask": record.mask, "values": self.values | record.told}
         changes |= self.heading_changes(record, tick)
+        changes |= self.orientation_changes(record, tick)
         if record.mask & MASK_POSITION:
             changes |= self.position_changes(record, tick)
         return dataclasses.replace(self, **changes)
 
     def heading_changes(self, record, tick):
         heading = self.of_class.heading()
-        if not record.mask & MASK_HEADING or heading.is_once:
+        if not record.mask & MASK_HEADING or not heading or heading.is_once:
             return {}
         level, bits = record.told[heading.name], heading.coding.level_bits
         guess = self.guess(record.told, record.mask)
@@ -249,6 +276,14 @@ class Baseline:
         kept = normal(kept, self.since_heading_us(tick), HEADING_GROWTH)
         return {"kept": faded(self.kept, kept), "turned": faded(self.turned, turned),
                 "heading_tick": tick}
+
+    def orientation_changes(self, record, tick):
+        orientation = self.of_class.orientation()
+        if not record.mask & MASK_HEADING or not orientation:
+            return {}
+        return {"turning": self.turning.updated(
+            self.values[orientation.name], record.told[orientation.name], orientation.coding.level_bits,
+            tick, bool(record.mask & MASK_JUMP), self.sizes_at())}
 
     def position_changes(self, record, tick):
         sample = Sample(tick, record.told[self.of_class.place().name])
@@ -271,7 +306,16 @@ class Baseline:
         return (f"baseline slot={slot} class={self.of_class.name} mask={self.mask} "
                 f"sizes={self.plane},{self.z},{self.kept},{self.turned} "
                 f"heading_tick={self.heading_tick} {samples} "
-                f"predicted={','.join(map(str, self.predicted(tick)))}")
+                f"predicted={','.join(map(str, self.predicted(tick)))}"
+                f"{self.turning.text() if self.turning else ''}")
+
+
+def entered_turning(record, tick, tick_us):
+    orientation = record.entity.of_class.orientation()
+    if not orientation:
+        return None
+    return Turning.entered(record.values[orientation.name], record.spin, orientation.coding.level_bits, tick,
+                           velocity_ticks(tick_us), Sizes(tick_us))
 
 
 def carried(step, ticks, between):

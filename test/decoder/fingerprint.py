@@ -20,7 +20,7 @@ def fingerprint_words(classes):
     for a_class in classes:
         words += [1, len(a_class.properties)]
         for a_property in a_class.properties:
-            words += a_property.fingerprint_words()
+            words += a_property.fingerprint_words(a_property is a_class.first_angle())
     return [int(word) for word in words]
 
 

@@ -5,6 +5,7 @@
 import collections
 import dataclasses
 
+from decoder.rotation import read_entered_orientation, read_orientation
 from decoder.baseline import (MASK_HEADING, MASK_JUMP, MASK_OTHERS, MASK_POSITION, POSITION_GROWTH,
                               Enter, Known, Leave, Update, log8, stretched)
 from decoder.pinhole_values import (COARSE_MAX, MOTION_AHEAD, allowed_coarse, differing_from, reach,
@@ -22,7 +23,7 @@ DISTANCE_MIN_MM = 1000
 URGENCY_MAX = 15
 FLAGS_FOLLOW = 3
 MASKS = {
-    # by whether the class has a heading, and others
+    # by whether the class has a heading or an orientation, and others
     (False, False): ("MASK_PLACE", (1, 9)),
     (True, False): ("MASK_HEADING", (1, 2, 3, 9, 11)),
     (False, True): ("MASK_OTHERS", (1, 4, 5, 9, 13)),
@@ -45,6 +46,8 @@ class Before:
     coarse: int = 0
     is_flat: bool = False
     is_beside: bool = False
+    rotation: int = 0  # the symbol that told its orientation
+    spin: tuple = (0, 0, 0)
     differing: frozenset = frozenset()
 
 
@@ -52,7 +55,7 @@ Spread = collections.namedtuple("Spread", "coarse place velocity heading name mo
 
 
 class PinholePacket(Packet):
-    VERSIONS = (2, 3)
+    VERSIONS = (4, 5)
     HAS_ARITHMETIC = True
 
     def __init__(self, receiver, data):
@@ -191,17 +194,21 @@ class PinholePacket(Packet):
         number = self.number_of_enter(slot, state, association, entity)
         place, coarse = self.read_entered_place(slot, of_class)
         jump = self.coder.flag("ENTER_JUMP", 0)
-        level, velocity, values = self.read_entered_values(of_class)
-        told = {of_class.place().name: place} | self.told_of(of_class, level, values)
+        level, velocity, values, turned = self.read_entered_values(of_class)
+        rotation, spin = turned[1:]
+        told = {of_class.place().name: place} | self.told_of(of_class, level, values | self.named(of_class, turned))
+        values |= self.named(of_class, turned)
         self.enter(slot, number, entity, told)
         first_coarse = self.spread.coarse if self.before is None else coarse
         self.before = self.before_of(Before(slot, association, self.is_next(slot), entity, place,
-                                            velocity, level, values, first_coarse))
-        self.records.append(Enter(slot, number, entity, self.changes[slot].values, velocity))
+                                            velocity, level, values, first_coarse, rotation=rotation,
+                                            spin=spin))
+        self.records.append(Enter(slot, number, entity, self.changes[slot].values, velocity, spin))
         self.lines.append(
             f"enter slot={slot} association={association} class={of_class.name} "
             f"name={entity.name} jump={jump} coarse={coarse} "
             f"velocity={','.join(map(str, velocity))} "
+            f"{self.rotation_text(of_class, rotation, spin)}"
             f"raw={self.bits.at - start} : {of_class.told_text(told)}")
 
     def before_of(self, entered):
@@ -219,8 +226,17 @@ class PinholePacket(Packet):
         """What is not initial."""
         heading = of_class.heading()
         told = {heading.name: level} if heading and level != heading.coding.initial else {}
-        return told | {other.name: values[other.name] for other in of_class.others()
+        others = of_class.others() + ([of_class.orientation()] if of_class.orientation() else [])
+        return told | {other.name: values[other.name] for other in others
                        if values[other.name] != other.coding.initial}
+
+    @staticmethod
+    def named(of_class, turned):
+        return {of_class.orientation().name: turned[0]} if of_class.orientation() else {}
+
+    @staticmethod
+    def rotation_text(of_class, rotation, spin):
+        return f"rotation={rotation} spin={','.join(map(str, spin))} " if of_class.orientation() else ""
 
     def read_entered_place(self, slot, of_class):
         if self.before is None:
@@ -254,17 +270,21 @@ class PinholePacket(Packet):
         return name
 
     def read_entered_values(self, of_class):
-        """The level of the heading, the velocity, the others."""
-        level = None
+        """The level of the heading, the velocity, the others, the orientation with its symbol and spin."""
+        level, turned = None, (None, 0, (0, 0, 0))
         if self.is_beside(of_class):
             if of_class.heading():
                 level = read_heading_beside(self, of_class)
+            if of_class.orientation():
+                turned = read_entered_orientation(self, of_class, True)
             velocity = read_velocity_beside(self, of_class, level)
-            return level, velocity, read_others_beside(self, of_class)
+            return level, velocity, read_others_beside(self, of_class), turned
         velocity = read_entered_velocity(self)
         if of_class.heading():
             level = read_entered_heading(self, of_class, velocity)
-        return level, velocity, self.read_entered_others(of_class.others())
+        if of_class.orientation():
+            turned = read_entered_orientation(self, of_class, False)
+        return level, velocity, self.read_entered_others(of_class.others()), turned
 
     def read_entered_others(self, others):
         values = {other.name: other.coding.initial for other in others}
@@ -300,17 +320,18 @@ class PinholePacket(Packet):
         self.touch(slot)
         mask = self.read_mask(baseline)
         others = self.read_which_others(of_class.others()) if mask & MASK_OTHERS else []
-        told, coarse = self.read_told(baseline, mask, others)
+        told, coarse, turned = self.read_told(baseline, mask, others)
         self.update(slot, state, told)
         self.records.append(Update(slot, mask, told))
         self.lines.append(
             f"update slot={slot} association={baseline.number % 4} class={of_class.name} "
-            f"jump={int(mask & MASK_JUMP != 0)} coarse={coarse} raw={self.bits.at - start} : "
+            f"jump={int(mask & MASK_JUMP != 0)} coarse={coarse} "
+            f"{'' if turned is None else f'rotation={turned} '}raw={self.bits.at - start} : "
             + of_class.told_text(told))
 
     def read_mask(self, baseline):
         of_class = baseline.of_class
-        family, masks = MASKS[of_class.heading() is not None, bool(of_class.others())]
+        family, masks = MASKS[of_class.facing() is not None, bool(of_class.others())]
         kinds = ((MASK_OTHERS, 3), (MASK_HEADING, 2), (MASK_POSITION, 1))
         kind = next((kind for bit, kind in kinds if baseline.mask & bit), 0)
         return masks[self.coder.symbol(family, 2 * kind + baseline.is_active())]
@@ -326,7 +347,7 @@ class PinholePacket(Packet):
 
     def has_own_flags(self, others):
         own = self.receiver.tables.models["OWN"]
-        return self.hello.version == 2 and all((self.receiver.number_of[id(other)], behind) in own
+        return self.hello.version == 4 and all((self.receiver.number_of[id(other)], behind) in own
                                                  for other in others for behind in (0, 1))
 
     def read_which_others(self, others):
@@ -353,17 +374,19 @@ class PinholePacket(Packet):
         return named
 
     def read_told(self, baseline, mask, others):
-        of_class, told, coarse = baseline.of_class, {}, 0
-        place, heading = of_class.place(), of_class.heading()
+        of_class, told, coarse, turned = baseline.of_class, {}, 0, None
+        place, heading, orientation = of_class.place(), of_class.heading(), of_class.orientation()
         if mask & MASK_JUMP:
             told[place.name] = read_place(self, place.coding)
         elif mask & MASK_POSITION:
             told[place.name], coarse = read_position(self, baseline)
-        if mask & MASK_HEADING:
+        if mask & MASK_HEADING and orientation:
+            told[orientation.name], turned = read_orientation(self, baseline, baseline.sizes_at())
+        elif mask & MASK_HEADING:
             told[heading.name] = read_heading(self, baseline, told, mask)
         for other in others:
             told[other.name] = read_other(self, other, baseline.values[other.name])
-        return told, coarse
+        return told, coarse, turned
 
 
 class PinholeReceiver(Receiver):

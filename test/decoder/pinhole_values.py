@@ -308,7 +308,7 @@ def read_other(packet, a_property, known):
     if isinstance(coding, Whole) and coding.coding == "enum":
         return coding.read(packet)
     place = packet.receiver.number_of[id(a_property)], 2
-    has_own = packet.hello.version == 2 and place in packet.receiver.tables.models["OWN"]
+    has_own = packet.hello.version == 4 and place in packet.receiver.tables.models["OWN"]
     return read_number(packet, coding, known, *(("OWN", place) if has_own else ("NUMBER",)))
 
 

@@ -24,7 +24,7 @@ NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 RANGE_PATTERN = re.compile(f"({NUMBER})\\.\\.({NUMBER})")
 NUMBER_PATTERN = re.compile(NUMBER)
 PROPERTY_PATTERN = re.compile(f"({NAME})[ \t]*:(.*)")
-CLASS_PATTERN = re.compile(f"class[ \t]+({NAME})")
+CLASS_PATTERN = re.compile(f"class[ \t]+({NAME})(?:[ \t]+radius[ \t]+{NUMBER})?")
 MASK_PATTERN = re.compile("0x[0-9a-fA-F]{1,8}")
 COMPONENTS = ("x", "y", "z", "xy", "xz", "yz", "xyz")
 
@@ -37,6 +37,8 @@ OPTIONS = {
     "k": {"rice"},
     "arithmetic": {"enum", "range"},
     "ground": {"position"},
+    "orientation": {"quaternion"},
+    "heading": {"angle"},
     "default": NUMBERS | {"vec3"},
     "initial": NUMBERS | {"vec3"},
     "distance": CODINGS - {"position"},
@@ -46,7 +48,7 @@ OPTIONS = {
     "owner": CODINGS - {"position"},
     "audience": CODINGS - {"position"},
 }
-OPTIONS_ALONE = {"arithmetic", "once", "owner"}
+OPTIONS_ALONE = {"arithmetic", "once", "owner", "orientation", "heading"}
 RANGES_LEFT_OUT = {"bool": "0..1", "varint": "0..9007199254740992"}
 RANGE_32_BITS = "0..4294967295"
 STEPS_TOLERANCE = 1e-3
@@ -57,9 +59,15 @@ class Property:
     name: str
     coding: object
     is_once: bool
+    motion: str = None
+    """orientation or heading, where it is marked."""
 
-    def fingerprint_words(self):
+    def fingerprint_words(self, is_first_angle):
         mark = [16] if self.is_once and not isinstance(self.coding, Position) else []
+        if self.motion == "orientation":
+            mark += [32]
+        elif self.motion == "heading" and not is_first_angle:
+            mark += [33]
         return self.coding.words() + self.coding.initial_words() + mark
 
 
@@ -75,11 +83,23 @@ class Class:
         return [p for p in self.properties if not isinstance(p.coding, Position)]
 
     def heading(self):
-        """The first angle, None when there is none."""
+        """The angle that is marked, or the first one; None when there is none, or an orientation."""
+        if self.orientation():
+            return None
+        marked = next((p for p in self.properties if p.motion == "heading"), None)
+        return marked or self.first_angle()
+
+    def first_angle(self):
         return next((p for p in self.properties if isinstance(p.coding, Angle)), None)
 
+    def orientation(self):
+        return next((p for p in self.properties if p.motion == "orientation"), None)
+
+    def facing(self):
+        return self.orientation() or self.heading()
+
     def others(self):
-        return [p for p in self.rest() if p is not self.heading()]
+        return [p for p in self.rest() if p is not self.facing()]
 
     def told_text(self, told):
         return " ".join(f"{p.name}={p.coding.text(told[p.name])}"
@@ -142,6 +162,7 @@ def parse_options(words, coding):
     expect(not {"default", "initial"} <= options.keys(), "initial beside default")
     expect(not {"owner", "audience"} <= options.keys(), "audience beside owner")
     expect("step" in options or coding not in ("fixed", "vec3"), f"{coding} needs a step")
+    expect(not {"orientation", "once"} <= options.keys(), "an orientation that is sent once")
     return options
 
 
@@ -245,7 +266,8 @@ def parse_property(text):
     expect(argument or coding not in ("enum", "range", "fixed", "vec3", "string", "bytes"),
            f"{coding} needs a word behind it")
     options = parse_options(words, coding)
-    return make_coding(coding, argument, options), "once" in options
+    motion = next((word for word in ("orientation", "heading") if word in options), None)
+    return make_coding(coding, argument, options), "once" in options, motion
 
 
 def parse_line(line, classes):
@@ -287,5 +309,7 @@ def parse_schema(text):
     for a_class in classes:
         positions = [p for p in a_class.properties if isinstance(p.coding, Position)]
         expect(len(positions) == 1, f"class {a_class.name}: exactly one property is a position")
+        expect(sum(p.motion is not None for p in a_class.properties) <= 1,
+               f"class {a_class.name}: one orientation or heading")
         expect(len(a_class.properties) <= 64, f"class {a_class.name}: at most 64 properties")
     return classes

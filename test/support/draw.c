@@ -290,6 +290,23 @@ typedef struct class_tables {
     ph_property_def properties[PH_PROPERTIES_MAX];
 } class_tables;
 
+// One of them may be the orientation or the heading, whatever its name and place.
+static void draw_motion(test_rng* rng, ph_property_def* defs, int count)
+{
+    if (one_in(rng, 4)) {
+        return;
+    }
+    const int first = (int)below(rng, (uint64_t)count);
+    for (int i = 0; i < count; ++i) {
+        ph_property_def* def = &defs[(first + i) % count];
+        def->is_orientation = def->coding == PH_CODING_QUATERNION && def->when != PH_SEND_ONCE;
+        def->is_heading = def->coding == PH_CODING_ANGLE;
+        if (def->is_orientation || def->is_heading) {
+            return;
+        }
+    }
+}
+
 static void draw_class(test_rng* rng, int number, int properties_max, class_tables* tables,
                        ph_class_def* def)
 {
@@ -318,6 +335,8 @@ static void draw_class(test_rng* rng, int number, int properties_max, class_tabl
         draw_parameters(rng, property);
         draw_policy(rng, property);
     }
+    draw_motion(rng, tables->properties, count);
+    def->radius_m = one_in(rng, 2) ? 0.0 : draw_real(rng, 1e-3, 1e5);
 }
 
 // A datagram must hold an entity: texts become shorter until it does.

@@ -104,6 +104,7 @@ void golden_pinhole_begin(golden_pinhole* golden, const ph_header* header, uint3
     }
     golden_begin(&golden->base, &full, eye_mm);
     memset(golden->coarse, 0, sizeof golden->coarse);
+    memset(golden->rotation_coarse, 0, sizeof golden->rotation_coarse);
     golden->frame = frame_of(golden, &golden->moment, &full, tick);
     golden->frame.counts = &golden->counts;
 }
@@ -151,6 +152,23 @@ void golden_pinhole_coarse(golden_pinhole* golden)
     golden->coarse[golden->base.record_count - 1] = (uint8_t)coarse;
 }
 
+void golden_pinhole_spin(golden_pinhole* golden, int x, int y, int z)
+{
+    ph_record* record = last_record(golden);
+    assert_int_equal(record->kind, PH_RECORD_ENTER);
+    record->spin[0] = (int16_t)x;
+    record->spin[1] = (int16_t)y;
+    record->spin[2] = (int16_t)z;
+}
+
+void golden_pinhole_rotation_coarse(golden_pinhole* golden, int coarse)
+{
+    const ph_record* record = last_record(golden);
+    const ph_layout* layout = &golden->base.layouts.layouts[record->class_index];
+    assert_int_equal(ph_pinhole_round_orientation(layout, record, coarse), coarse);
+    golden->rotation_coarse[golden->base.record_count - 1] = (uint8_t)coarse;
+}
+
 // What the script says, as the sender has it.
 static void gather(const golden_pinhole* golden, golden_content* content)
 {
@@ -169,6 +187,7 @@ static void gather(const golden_pinhole* golden, golden_content* content)
         coded->record.words = content->words[i];
         coded->record.texts = content->texts[i];
         coded->coarse = golden->coarse[i];
+        coded->rotation_coarse = golden->rotation_coarse[i];
     }
 }
 

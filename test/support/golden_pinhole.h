@@ -20,7 +20,7 @@
 
 #include <pinhole/client.h>
 
-enum { GOLDEN_PACKETS = 32, GOLDEN_CLASSES = 8, GOLDEN_KNOWN = 160 };
+enum { GOLDEN_PACKETS = 32, GOLDEN_CLASSES = 10, GOLDEN_KNOWN = 160 };
 
 /// One packet as one end has it.
 typedef struct golden_content {
@@ -65,6 +65,7 @@ typedef struct golden_pinhole {
     golden_moment moment;   // of the packet at hand
     ph_pinhole_frame frame; // the same
     uint8_t coarse[GOLDEN_RECORDS];
+    uint8_t rotation_coarse[GOLDEN_RECORDS];
     ph_pinhole_counts counts; // of all symbols written
 } golden_pinhole;
 
@@ -83,6 +84,10 @@ void golden_pinhole_velocity(golden_pinhole* golden, int x, int y, int z);
 void golden_pinhole_jump(golden_pinhole* golden);
 /// The enter or update added last tells its position as coarsely as it may.
 void golden_pinhole_coarse(golden_pinhole* golden);
+/// Of the enter added last: how it turns, in levels of the rotation within velocity ticks.
+void golden_pinhole_spin(golden_pinhole* golden, int x, int y, int z);
+/// The enter or update added last tells its orientation as coarsely as this.
+void golden_pinhole_rotation_coarse(golden_pinhole* golden, int coarse);
 /// Compares with test/golden/pinhole/<session>_<name>.bin and .txt; with PINHOLE_GOLDEN_WRITE in the
 /// environment, writes the two files first. The packet is applied by both ends and by the client.
 void golden_pinhole_end(golden_pinhole* golden, const char* name);

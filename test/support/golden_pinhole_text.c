@@ -36,9 +36,25 @@ static void print_header(golden_lines* lines, const golden_content* content)
     golden_print_eye(lines, header);
 }
 
-static void print_baseline(golden_lines* lines, const golden_pinhole* golden,
-                           const ph_pinhole_frame* frame, const ph_baseline* it, int slot)
+static void print_turning(golden_lines* lines, const ph_packing* packing, int width,
+                          const uint8_t* known)
 {
+    ph_turning_state it;
+    ph_turning_load(packing, known, &it);
+    const ph_quaternion_levels mark = ph_rotation_levels_of_words(width, it.mark);
+    golden_print(lines,
+                 " turning=%d,%d spin=%d,%d,%d,%" PRIu32 ",%" PRIu32 " mark=%" PRIu32
+                 ",%d,%d,%d,%d turned_tick=%" PRIu32,
+                 it.kept_size, it.turned_size, it.spin.axis[0], it.spin.axis[1], it.spin.axis[2],
+                 it.spin.half, it.spin.between, it.mark_tick, mark.largest, mark.rest[0],
+                 mark.rest[1], mark.rest[2], it.tick);
+}
+
+static void print_baseline(golden_lines* lines, const golden_pinhole* golden,
+                           const ph_pinhole_frame* frame, const golden_moment* moment, int slot)
+{
+    const ph_baseline* it = &moment->baselines[slot];
+    const uint8_t* known = moment->known[slot];
     const ph_class* described = golden->base.layouts.layouts[it->class_index].described;
     golden_print(lines, "baseline slot=%d class=%s mask=%d sizes=%d,%d,%d,%d heading_tick=%" PRIu32,
                  slot, described->def.name, it->told_mask, it->plane_size, it->z_size,
@@ -49,8 +65,12 @@ static void print_baseline(golden_lines* lines, const golden_pinhole* golden,
     }
     int32_t predicted_mm[3];
     ph_baseline_predict(it, frame->tick, frame->tick_us, predicted_mm);
-    golden_print(lines, " predicted=%d,%d,%d coarse=%d urgency=%d\n", predicted_mm[0],
-                 predicted_mm[1], predicted_mm[2], ph_pinhole_coarse(frame, it),
+    golden_print(lines, " predicted=%d,%d,%d", predicted_mm[0], predicted_mm[1], predicted_mm[2]);
+    if (golden->packings[it->class_index].turning != 0) {
+        print_turning(lines, &golden->packings[it->class_index],
+                      golden->base.layouts.layouts[it->class_index].orientation_bits, known);
+    }
+    golden_print(lines, " coarse=%d urgency=%d\n", ph_pinhole_coarse(frame, it),
                  ph_pinhole_urgency(frame, it));
 }
 
@@ -82,8 +102,16 @@ static void print_record(golden_lines* lines, const golden_pinhole* golden,
         golden_print(lines, " name=%" PRIu64 " jump=%d coarse=%d velocity=%d,%d,%d", record->key,
                      record->is_jump, coded->before != NULL ? coded->coarse : 0,
                      record->velocity[0], record->velocity[1], record->velocity[2]);
+        if (layout->orientation != 0) {
+            const ph_pinhole_neighbour told = ph_pinhole_neighbour_of(&golden->frame, coded);
+            golden_print(lines, " rotation=%d spin=%d,%d,%d", told.rotation_symbol, record->spin[0],
+                         record->spin[1], record->spin[2]);
+        }
     } else {
         golden_print(lines, " jump=%d coarse=%d", record->is_jump, coded->coarse);
+        if ((record->properties & layout->orientation) != 0) {
+            golden_print(lines, " rotation=%d", coded->rotation_coarse);
+        }
     }
     golden_print(lines, " raw=%d :", content->raw_bits[index]);
     golden_print_values(lines, layout, record);
@@ -103,7 +131,7 @@ void golden_print_pinhole(golden_lines* lines, golden_pinhole* golden, const gol
     }
     for (int slot = 0; slot < GOLDEN_SLOTS && !header->is_probe; ++slot) {
         if (moment->baselines[slot].is_entered) {
-            print_baseline(lines, golden, &frame, &moment->baselines[slot], slot);
+            print_baseline(lines, golden, &frame, moment, slot);
         }
         if (next < content->count && content->coded[next].record.slot == slot) {
             print_record(lines, golden, content, next++);

@@ -71,6 +71,36 @@ static void draw_position(const pinhole_pair* pair, const ph_baseline* baseline,
     ph_layout_round_position(layout, &pair->ground, position_mm, words);
 }
 
+// Where it is expected, a little off; and as coarse as it happens.
+static void draw_orientation(const pinhole_pair* pair, const ph_layout* layout,
+                             ph_pinhole_record* coded, test_rng* rng)
+{
+    const int width = layout->orientation_bits;
+    uint32_t* words = coded->record.words + layout->word[layout->orientation_property];
+    if (!one_in(rng, 4)) {
+        ph_turning_forecast forecast;
+        ph_turning_predict(coded->known, &pair->rules, coded->record.class_index, pair->frame.tick,
+                           &forecast);
+        uint8_t order[4];
+        ph_rotation_order(&forecast.rotation, order);
+        int32_t rest[3];
+        ph_rotation_chart(width, &forecast.rotation, order[0], rest);
+        const int32_t top = (1 << (width - 1)) - 1;
+        const uint64_t spread = UINT64_C(1) << test_rng_below(rng, 8);
+        ph_quaternion_levels levels = {.largest = order[0]};
+        for (int i = 0; i < 3; ++i) {
+            const int32_t level =
+                rest[i] + (int32_t)(test_rng_below(rng, spread) - (uint32_t)spread / 2);
+            levels.rest[i] = (int16_t)(level < -top ? -top : level > top ? top : level);
+        }
+        if (ph_quaternion_is_valid(width, levels)) {
+            ph_rotation_words_of_levels(width, levels, words);
+        }
+    }
+    const int coarse = one_in(rng, 2) ? (int)test_rng_below(rng, PH_ROTATION_COARSE_MAX + 1) : 0;
+    coded->rotation_coarse = (uint8_t)ph_pinhole_round_orientation(layout, &coded->record, coarse);
+}
+
 static void fill_update(pinhole_pair* pair, const pinhole_end* end, ph_pinhole_record* coded,
                         test_rng* rng)
 {
@@ -85,6 +115,9 @@ static void fill_update(pinhole_pair* pair, const pinhole_end* end, ph_pinhole_r
     }
     const bool has_position = (record->properties & layout->position) != 0;
     record->is_jump = has_position && one_in(rng, 8);
+    if ((record->properties & layout->orientation) != 0) {
+        draw_orientation(pair, layout, coded, rng);
+    }
     if (!has_position || record->is_jump) {
         return;
     }
@@ -121,6 +154,21 @@ static void copy_before(const ph_layout* layout, const ph_pinhole_record* coded,
     }
 }
 
+static void draw_enter_rotation(const ph_layout* layout, ph_pinhole_record* coded, test_rng* rng)
+{
+    const int coarse = one_in(rng, 2) ? (int)test_rng_below(rng, PH_ROTATION_COARSE_MAX + 1) : 0;
+    (void)ph_pinhole_round_orientation(layout, &coded->record, coarse);
+    coded->rotation_coarse = (uint8_t)coarse;
+    const int top = (1 << (layout->orientation_bits - 1)) - 1;
+    ph_quaternion_levels spin = {.largest = 3};
+    for (int i = 0; i < 3; ++i) {
+        spin.rest[i] = (int16_t)((int)test_rng_below(rng, (uint64_t)(2 * top + 1)) - top);
+    }
+    if (one_in(rng, 2) && ph_quaternion_is_valid(layout->orientation_bits, spin)) {
+        memcpy(coded->record.spin, spin.rest, sizeof spin.rest);
+    }
+}
+
 static void fill_enter(const pinhole_pair* pair, const ph_layout* layout, ph_pinhole_record* coded,
                        test_rng* rng)
 {
@@ -132,6 +180,10 @@ static void fill_enter(const pinhole_pair* pair, const ph_layout* layout, ph_pin
     }
     record->key = test_rng_next(rng);
     record->key >>= test_rng_below(rng, 64);
+    record->properties = layout->position | layout->orientation;
+    if (layout->orientation != 0) {
+        draw_enter_rotation(layout, coded, rng);
+    }
     record->properties = layout->position;
     for (int i = 0; i < layout->described->def.property_count; ++i) {
         if (!ph_layout_is_initial(layout, record->words, record->texts, i)) {

@@ -145,6 +145,24 @@ static void fill_policy(ph_property_def* def, test_rng* rng)
     }
 }
 
+// One of them may be the orientation or the heading, whatever its name and place.
+static void mark_motion(ph_property_def* defs, int count, test_rng* rng)
+{
+    const int first = (int)test_rng_below(rng, (uint64_t)count);
+    const bool is_marked = test_rng_below(rng, 4) != 0;
+    for (int i = 0; i < count && is_marked; ++i) {
+        ph_property_def* def = &defs[(first + i) % count];
+        if (def->coding == PH_CODING_QUATERNION && def->when != PH_SEND_ONCE) {
+            def->is_orientation = true;
+            return;
+        }
+        if (def->coding == PH_CODING_ANGLE) {
+            def->is_heading = true;
+            return;
+        }
+    }
+}
+
 void random_schema_fill(random_schema* tables, test_rng* rng)
 {
     *tables = (random_schema){.class_count = 1 + (int)test_rng_below(rng, RANDOM_CLASSES_MAX)};
@@ -166,5 +184,7 @@ void random_schema_fill(random_schema* tables, test_rng* rng)
             fill_coding(def, rng, &text_bytes_left);
             fill_policy(def, rng);
         }
+        mark_motion(tables->properties[c], count, rng);
+        tables->classes[c].radius_m = coin(rng) ? 0.0 : between(rng, 0.001, 1000);
     }
 }
