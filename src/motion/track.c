@@ -276,12 +276,18 @@ static void extrapolate_forward(const ph_track* track, const ph_motion_model* mo
 }
 
 // What the change from one velocity to the next adds, as a share of it.
-static float bend_of(const ph_step* last, const ph_step* former, float reach_s)
+static float bend_of(const ph_step* last, const ph_step* former, float reach_s, float step_mm)
 {
     if (is_standing(last)) {
         return 0.0f;
     }
+    float change2 = 0.0f;
+    for (int k = 0; k < 3; ++k) {
+        const float change = last->mm[k] / last->seconds - former->mm[k] / former->seconds;
+        change2 += change * change;
+    }
     return ph_bend_share(last->seconds, former->seconds) *
+           ph_bend_trust(change2, last->seconds, former->seconds, step_mm) *
            ph_fade(reach_s, PH_BEND_FULL_AGE_S, PH_BEND_LAST_AGE_S);
 }
 
@@ -313,7 +319,7 @@ void ph_track_extrapolate(const ph_track* track, const ph_motion_model* motion_m
     const float ahead_s = fmaxf(age_s, 0.0f);
     const float reach_s = ph_extrapolated_s(ahead_s, limit_s);
     const float share = ph_motion_model_share(motion_model, age_s);
-    const float bend = bend_of(&last, &former, reach_s);
+    const float bend = bend_of(&last, &former, reach_s, motion_model->step_mm);
     float velocity_mm_s[3];
     for (int k = 0; k < 3; ++k) {
         const float velocity = last.mm[k] / last.seconds;
