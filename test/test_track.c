@@ -150,6 +150,24 @@ static void what_rounding_looks_like_bends_nothing(void** state)
     assert_true(share > 0.74f && share < 0.76f);
 }
 
+// By class: without a bend it goes straight on, and a longer leg takes both steps for one.
+static void a_class_may_bend_less_and_look_back_longer(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    f.motion_model.is_vouched = true; // velocities are followed in full
+    add(&f, 0, 0, 0);
+    add(&f, 200000, 100, 0);
+    add(&f, 400000, 120, 0);
+    float offset_mm[3];
+    f.motion_model.bend = 0.0f;
+    predict(&f.track, &f.motion_model, 600000, offset_mm);
+    assert_float_equal(offset_mm[0], 20.0, 0.5);
+    f.motion_model.leg_s = 0.3f;
+    predict(&f.track, &f.motion_model, 600000, offset_mm);
+    assert_float_equal(offset_mm[0], 60.0, 0.5);
+}
+
 // A newcomer whose velocity came with it moves from the first frame on, and nothing is learned of
 // newcomers.
 static void a_walk_that_begins_with_its_velocity_is_shown_where_it_is_now(void** state)
@@ -601,6 +619,7 @@ int main(void)
         cmocka_unit_test(a_straight_walk_is_shown_where_it_is_now),
         cmocka_unit_test(an_entity_sent_twice_at_a_place_stands_there),
         cmocka_unit_test(what_rounding_looks_like_bends_nothing),
+        cmocka_unit_test(a_class_may_bend_less_and_look_back_longer),
         cmocka_unit_test(a_walk_that_begins_with_its_velocity_is_shown_where_it_is_now),
         cmocka_unit_test(a_straight_walk_never_goes_back),
         cmocka_unit_test(nothing_is_shown_faster_than_its_limit),

@@ -36,6 +36,8 @@ static ph_class_display make_class_display(const ph_class* described)
         .centre_mm = (int32_t)((UINT32_C(1) << coordinate->shift) / 2),
     };
     made.motion_model.step_mm = (float)(UINT32_C(1) << coordinate->shift);
+    made.motion_model.bend = ph_float_max((float)described->def.bend, 0.0f);
+    made.motion_model.leg_s = (float)described->def.leg_ms * 1e-3f;
     return made;
 }
 

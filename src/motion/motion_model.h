@@ -22,13 +22,13 @@
 
 // Velocities are taken over at least this long or this far, if samples come more often: positions
 // are rounded, and 16 mm in 50 ms are 0.3 m/s.
-#define PH_LEG_S 0.08f
+#define PH_LEG_S 0.08f // unless the schema says otherwise
 #define PH_LEG_MM 200.0f
 // How much of the last change of velocity is expected once more, when rounding is taken out of it. Fitted
 // by least absolute error, with rounding: 0.4 to 0.65 on cars, 0.2 to 0.45 on walkers, whose steps sway;
 // and it must not be used far ahead or after long intervals, where it makes things worse than no bend at
 // all. Between the two bounds it fades.
-#define PH_BEND 0.55f
+#define PH_BEND 0.55f // unless the schema says otherwise
 #define PH_BEND_FULL_AGE_S 0.25f
 #define PH_BEND_LAST_AGE_S 0.45f
 #define PH_BEND_FULL_SPAN_S 0.6f
@@ -81,10 +81,10 @@ static inline float ph_extrapolated_s(float age_s, float limit_s)
 
 // What the last change of velocity adds at first, as a share of it: by how long the last leg and the
 // one before it took.
-static inline float ph_bend_share(float last_s, float former_s)
+static inline float ph_bend_share(float bend, float last_s, float former_s)
 {
     const float span_s = last_s + former_s;
-    return PH_BEND * (2.0f * last_s / span_s) *
+    return bend * (2.0f * last_s / span_s) *
            ph_float_clamp01((PH_BEND_LAST_SPAN_S - span_s) /
                             (PH_BEND_LAST_SPAN_S - PH_BEND_FULL_SPAN_S));
 }
@@ -130,6 +130,8 @@ typedef struct ph_motion_model {
     // full, and for longer than any silence but that of a dead link.
     bool is_vouched;
     float step_mm; // of the coding of its positions; 0: they are exact
+    float bend;    // of its class in the schema, or PH_BEND
+    float leg_s;   // the same, or PH_LEG_S
 } ph_motion_model;
 
 // Knows nothing yet: follows velocities in full.

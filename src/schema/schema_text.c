@@ -331,6 +331,31 @@ static bool end_class(parser* p)
     return false;
 }
 
+// Behind the name: how it moves, in any order.
+static bool read_motion(parser* p, ph_class_def* type)
+{
+    for (;;) {
+        const ph_word word = ph_scanner_word(&p->scanner);
+        if (word.length == 0) {
+            return true;
+        }
+        const bool is_bend = ph_word_is(word, "bend") && type->bend == 0.0;
+        if (!is_bend && !(ph_word_is(word, "leg") && type->leg_ms == 0)) {
+            return expected(p, "bend, leg or the end of the line", word);
+        }
+        const ph_word value = ph_scanner_word(&p->scanner);
+        double bend = 0.0;
+        if (is_bend && !(ph_word_number(value, &bend) && bend >= 0.0 && bend <= PH_BEND_MAX)) {
+            return expected(p, "a number 0..2", value);
+        }
+        if (is_bend) {
+            type->bend = bend > 0.0 ? bend : PH_BEND_NONE;
+        } else if (!ph_word_int(value, 1, &type->leg_ms) || type->leg_ms > PH_LEG_MS_MAX) {
+            return expected(p, "a whole number 1..10000", value);
+        }
+    }
+}
+
 static bool read_class(parser* p)
 {
     const ph_word keyword = ph_scanner_word(&p->scanner);
@@ -351,12 +376,12 @@ static bool read_class(parser* p)
                             name);
         }
     }
-    const ph_word rest = ph_scanner_word(&p->scanner);
-    if (rest.length > 0) {
-        return expected(p, "the end of the line", rest);
+    ph_class_def* type = &p->classes[p->class_count];
+    *type = (ph_class_def){.name = name, .properties = p->properties + p->property_count};
+    if (!read_motion(p, type)) {
+        return false;
     }
-    p->classes[p->class_count++] =
-        (ph_class_def){.name = name, .properties = p->properties + p->property_count};
+    ++p->class_count;
     p->class_line = p->scanner.line;
     p->class_column = keyword.column;
     p->has_position = false;
@@ -753,11 +778,26 @@ static void print_property(printer* out, const ph_property* property)
     }
 }
 
+// Both ends may think otherwise of it.
+static void print_motion(printer* out, const ph_class_def* def)
+{
+    if (def->bend != PH_BEND_DEFAULT) {
+        print_number(out, "bend", def->bend > 0.0 ? def->bend : 0.0);
+    }
+    if (def->leg_ms != PH_LEG_MS_DEFAULT) {
+        print(out, " leg %d", def->leg_ms);
+    }
+}
+
 static size_t print_schema(const ph_schema* schema, printer out)
 {
     for (int c = 0; c < schema->class_count; ++c) {
         const ph_class* type = &schema->classes[c];
-        print(&out, "%sclass %s\n", c > 0 ? "\n" : "", type->def.name);
+        print(&out, "%sclass %s", c > 0 ? "\n" : "", type->def.name);
+        if (out.has_policies) {
+            print_motion(&out, &type->def);
+        }
+        print(&out, "\n");
         for (int p = 0; p < type->def.property_count; ++p) {
             print(&out, "    %s: ", type->properties[p].def.name);
             print_property(&out, &type->properties[p]);
