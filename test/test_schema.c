@@ -174,7 +174,8 @@ static void as_many_classes_and_properties_as_promised(void** state)
     static ph_class_def classes[PH_CLASSES_MAX];
     for (int i = 0; i < PH_CLASSES_MAX; ++i) {
         snprintf(names[i], sizeof names[i], "n%d", i);
-        classes[i] = (ph_class_def){names[i], properties, PH_PROPERTIES_MAX, 0};
+        classes[i] = (ph_class_def){
+            .name = names[i], .properties = properties, .property_count = PH_PROPERTIES_MAX};
     }
     for (int i = 0; i < PH_PROPERTIES_MAX; ++i) {
         properties[i] = i == 63 ? ph_property_position(names[i]) : ph_property_bool(names[i]);
