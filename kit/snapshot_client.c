@@ -109,6 +109,7 @@ ph_snapshot_client* ph_snapshot_client_create(const ph_snapshot_client_def* def)
     }
     client->def = *def;
     client->motion_model = ph_motion_model_make();
+    client->motion_model.step_mm = (float)(UINT32_C(1) << def->layout->position->coordinate.shift);
     // Both, so that everything may be destroyed.
     const bool has_snapshots = create_snapshots(client);
     const bool has_arrays = create_arrays(client);

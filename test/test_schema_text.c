@@ -123,6 +123,33 @@ static void spells_out_what_was_left_out(void** state)
 
 // Comments, blank lines, Windows line ends, tabs, spaces, no line end at the end, options in
 // another order, numbers written otherwise: all the same.
+// How a class moves stands behind its name, in any order, and is printed only where it is said.
+static void a_class_may_say_how_it_moves(void** state)
+{
+    (void)state;
+    ph_schema* schema = parse("class a leg 120 bend 0.25\n p: position\n"
+                              "class b bend 0\n p: position\nclass c\n p: position\n");
+    assert_true(ph_schema_class(schema, 0)->bend == 0.25);
+    assert_int_equal(ph_schema_class(schema, 0)->leg_ms, 120);
+    assert_true(ph_schema_class(schema, 1)->bend == PH_BEND_NONE);
+    assert_int_equal(ph_schema_class(schema, 1)->leg_ms, 80);
+    assert_true(ph_schema_class(schema, 2)->bend == 0.55);
+    char text[400];
+    ph_schema_print(schema, text, sizeof text);
+    assert_non_null(strstr(text, "class a bend 0.25 leg 120\n"));
+    assert_non_null(strstr(text, "class b bend 0\n"));
+    assert_non_null(strstr(text, "class c\n"));
+    ph_schema* again = parse(text);
+    assert_true(ph_schema_class(again, 1)->bend == PH_BEND_NONE);
+    ph_schema_print_wire(schema, text, sizeof text);
+    assert_null(strstr(text, "bend"));
+    ph_schema* wire = parse(text);
+    assert_true(ph_schema_fingerprint(wire) == ph_schema_fingerprint(schema));
+    ph_schema_destroy(wire);
+    ph_schema_destroy(again);
+    ph_schema_destroy(schema);
+}
+
 static void layout_does_not_matter(void** state)
 {
     (void)state;
@@ -188,6 +215,8 @@ static void assert_same_properties(const ph_schema* a, const ph_schema* b)
         assert_string_equal(from->def.name, to->def.name);
         assert_int_equal(from->position, to->position);
         assert_int_equal(from->def.property_count, to->def.property_count);
+        assert_true(from->def.bend == to->def.bend);
+        assert_int_equal(from->def.leg_ms, to->def.leg_ms);
         for (int p = 0; p < from->def.property_count; ++p) {
             const ph_property* one = &from->properties[p];
             const ph_property* two = &to->properties[p];
@@ -263,7 +292,13 @@ static void errors_say_where_and_what(void** state)
         {"class abcdefghijabcdefghijabcdefghijab", 1, 7,
          "expected a name (at most 31 letters, digits and underscores, not a digit first), found "
          "'abcdefghijabcdefghijabcd...'"},
-        {"class c d", 1, 9, "expected radius or the end of the line, found 'd'"},
+        {"class c d", 1, 9, "expected radius, bend, leg or the end of the line, found 'd'"},
+        {"class c bend 3", 1, 14, "expected a number 0..2, found '3'"},
+        {"class c bend", 1, 13, "expected a number 0..2, found the end of the line"},
+        {"class c leg 0", 1, 13, "expected a whole number 1..10000, found '0'"},
+        {"class c leg 10001", 1, 13, "expected a whole number 1..10000, found '10001'"},
+        {"class c bend 0 bend 1", 1, 16,
+         "expected radius, bend, leg or the end of the line, found 'bend'"},
         {"class c", 1, 1, "class c: expected a property with the coding position"},
         {"class a\n  class b\n  p: position", 1, 1,
          "class a: expected a property with the coding position"},
@@ -299,7 +334,8 @@ static void errors_say_where_and_what(void** state)
         {"class c radius", 1, 15,
          "expected a radius of 0.001..100000 m such as 0.5, found the end of the line"},
         {"class c radius 0", 1, 16, "expected a radius of 0.001..100000 m such as 0.5, found '0'"},
-        {"class c radius 2 m", 1, 18, "expected the end of the line, found 'm'"},
+        {"class c radius 2 m", 1, 18,
+         "expected radius, bend, leg or the end of the line, found 'm'"},
         {"class c\nq: quaternion orientation once", 2, 15,
          "class c, property q: an orientation cannot be sent once: it is motion"},
         {"class c\nq: quaternion heading", 2, 15,
@@ -496,6 +532,7 @@ int main(void)
         cmocka_unit_test(reads_every_word),
         cmocka_unit_test(prints_what_it_read),
         cmocka_unit_test(spells_out_what_was_left_out),
+        cmocka_unit_test(a_class_may_say_how_it_moves),
         cmocka_unit_test(layout_does_not_matter),
         cmocka_unit_test(printing_tells_how_much_room_it_needs),
         cmocka_unit_test(the_example_of_the_documentation_is_one),

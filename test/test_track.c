@@ -117,6 +117,57 @@ static void an_entity_sent_twice_at_a_place_stands_there(void** state)
     }
 }
 
+// Samples of 200 ms, x of which grows by 400 mm and then by so many: how far it goes in the next 200 ms.
+static float extrapolated_mm(float step_mm, int32_t last_mm)
+{
+    fixture f = make_fixture(0);
+    f.motion_model.step_mm = step_mm;
+    add(&f, 0, 0, 0);
+    add(&f, 200000, 400, 0);
+    add(&f, 400000, 400 + last_mm, 0);
+    float offset_mm[3];
+    predict(&f.track, &f.motion_model, 600000, offset_mm);
+    return offset_mm[0];
+}
+
+// The part of it that is bend: where all is rounding, nothing is.
+static float bend_of_last(float step_mm, int32_t last_mm)
+{
+    return extrapolated_mm(step_mm, last_mm) - extrapolated_mm(1e4f, last_mm);
+}
+
+// 8 mm more in 200 ms are no change where positions are rounded to 16 mm: three of them, of which the
+// middle one counts twice, are sqrt(256 / 6 * (25 + 100 + 25)) = 80 mm/s off. 400 mm more are one, nearly.
+static void what_rounding_looks_like_bends_nothing(void** state)
+{
+    (void)state;
+    assert_true(bend_of_last(16.0f, 408) == 0.0f);
+    assert_true(bend_of_last(16.0f, 416) == 0.0f);
+    assert_true(bend_of_last(0.0f, 408) > 3.0f);
+    const float whole_mm = bend_of_last(0.0f, 800);
+    assert_true(bend_of_last(16.0f, 800) < whole_mm && bend_of_last(16.0f, 800) > 0.99f * whole_mm);
+    const float share = bend_of_last(16.0f, 432) / bend_of_last(0.0f, 432); // 160 mm/s
+    assert_true(share > 0.74f && share < 0.76f);
+}
+
+// By class: without a bend it goes straight on, and a longer leg takes both steps for one.
+static void a_class_may_bend_less_and_look_back_longer(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    f.motion_model.is_vouched = true; // velocities are followed in full
+    add(&f, 0, 0, 0);
+    add(&f, 200000, 100, 0);
+    add(&f, 400000, 120, 0);
+    float offset_mm[3];
+    f.motion_model.bend = 0.0f;
+    predict(&f.track, &f.motion_model, 600000, offset_mm);
+    assert_float_equal(offset_mm[0], 20.0, 0.5);
+    f.motion_model.leg_s = 0.3f;
+    predict(&f.track, &f.motion_model, 600000, offset_mm);
+    assert_float_equal(offset_mm[0], 60.0, 0.5);
+}
+
 // A newcomer whose velocity came with it moves from the first frame on, and nothing is learned of
 // newcomers.
 static void a_walk_that_begins_with_its_velocity_is_shown_where_it_is_now(void** state)
@@ -567,6 +618,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_straight_walk_is_shown_where_it_is_now),
         cmocka_unit_test(an_entity_sent_twice_at_a_place_stands_there),
+        cmocka_unit_test(what_rounding_looks_like_bends_nothing),
+        cmocka_unit_test(a_class_may_bend_less_and_look_back_longer),
         cmocka_unit_test(a_walk_that_begins_with_its_velocity_is_shown_where_it_is_now),
         cmocka_unit_test(a_straight_walk_never_goes_back),
         cmocka_unit_test(nothing_is_shown_faster_than_its_limit),

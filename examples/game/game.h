@@ -74,8 +74,14 @@ static inline ph_schema* make_schema(void)
     };
     const int count = sizeof properties / sizeof properties[0];
     const ph_class_def classes[] = {
-        {"wanderer", properties, count, sizeof(creature), 0},
-        {"player", properties, count, sizeof(creature), 0},
+        {.name = "wanderer",
+         .properties = properties,
+         .property_count = count,
+         .struct_size = sizeof(creature)},
+        {.name = "player",
+         .properties = properties,
+         .property_count = count,
+         .struct_size = sizeof(creature)},
     };
     static ph_schema* schema; // lives as long as the program
     ph_error error;

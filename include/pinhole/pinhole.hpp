@@ -582,6 +582,20 @@ template <class State, int Capacity = PH_PROPERTIES_MAX> class class_builder
         return *this;
     }
 
+    /// How much of a change of velocity goes on (ph_class_def); 0: nothing.
+    class_builder& bend(double share) noexcept
+    {
+        bend_ = share > 0.0 ? share : PH_BEND_NONE;
+        return *this;
+    }
+
+    /// Over how many ms velocities are taken.
+    class_builder& leg(int milliseconds) noexcept
+    {
+        leg_ms_ = milliseconds;
+        return *this;
+    }
+
     /// Any property as the C header declares it, bound or not.
     class_builder& add(const ph_property_def& def) noexcept
     {
@@ -739,6 +753,8 @@ template <class State, int Capacity = PH_PROPERTIES_MAX> class class_builder
         result.property_count = count_ <= Capacity ? count_ : PH_PROPERTIES_MAX + 1;
         result.struct_size = is_bound_ ? sizeof(State) : 0;
         result.radius_m = radius_m_;
+        result.bend = bend_;
+        result.leg_ms = leg_ms_;
         return result;
     }
 
@@ -801,6 +817,8 @@ template <class State, int Capacity = PH_PROPERTIES_MAX> class class_builder
     int count_ = 0;
     bool is_bound_ = false;
     double radius_m_ = 0;
+    double bend_ = 0.0;
+    int leg_ms_ = 0;
 };
 
 template <> struct ending<ph_schema> {

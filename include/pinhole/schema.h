@@ -179,6 +179,9 @@ typedef struct ph_property_def {
     size_t offset;
 } ph_property_def;
 
+/// bend of a class whose velocities are followed straight on.
+#define PH_BEND_NONE (-1.0)
+
 /// One class of entities.
 typedef struct ph_class_def {
     /// As with properties; unique in the schema.
@@ -190,6 +193,13 @@ typedef struct ph_class_def {
     /// How far its surface is from its place, in m, 0.001..100000; 0 means 0.5. What an orientation is worth to a
     /// viewer goes by it: a turn moves the surface of something large by more. The sender's alone.
     double radius_m;
+    /// How it moves (docs/motion.md). Not part of the wire: clients show by it, and servers take them to
+    /// have the same.
+    /// How much of the last change of velocity is expected once more, up to 2; 0 means 0.55. PH_BEND_NONE:
+    /// nothing.
+    double bend;
+    /// Velocities are taken over at least so many ms, up to 10000, or 200 mm; 0 means 80.
+    int leg_ms;
 } ph_class_def;
 
 /// A checked set of classes. It never changes, and may be used by any number of worlds, clients and

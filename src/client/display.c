@@ -30,11 +30,15 @@ static int find_heading(const ph_class* described)
 static ph_class_display make_class_display(const ph_class* described)
 {
     const ph_coordinate* coordinate = &described->properties[described->position].coordinate;
-    return (ph_class_display){
+    ph_class_display made = {
         .motion_model = ph_motion_model_make(),
         .heading = find_heading(described),
         .centre_mm = (int32_t)((UINT32_C(1) << coordinate->shift) / 2),
     };
+    made.motion_model.step_mm = (float)(UINT32_C(1) << coordinate->shift);
+    made.motion_model.bend = ph_float_max((float)described->def.bend, 0.0f);
+    made.motion_model.leg_s = (float)described->def.leg_ms * 1e-3f;
+    return made;
 }
 
 ph_result ph_display_create(ph_display* display, const ph_layouts* layouts,

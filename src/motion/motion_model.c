@@ -38,7 +38,9 @@
 
 ph_motion_model ph_motion_model_make(void)
 {
-    return (ph_motion_model){.interval_limit = INTERVAL_LIMIT_FIRST,
+    return (ph_motion_model){.bend = PH_BEND,
+                             .leg_s = PH_LEG_S,
+                             .interval_limit = INTERVAL_LIMIT_FIRST,
                              .usual_pause_s = USUAL_PAUSE_FIRST_S,
                              .first_pause_s = FIRST_PAUSE_FIRST_S};
 }

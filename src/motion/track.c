@@ -70,7 +70,8 @@ static bool is_standing(const ph_step* step)
 }
 
 // Several short steps as one, from a given one on. @return How many; 0 when there are none.
-static int take_leg(const ph_track* track, int first, int end, ph_step* leg)
+static int take_leg(const ph_track* track, const ph_motion_model* motion_model, int first, int end,
+                    ph_step* leg)
 {
     if (first >= end) {
         return 0;
@@ -78,8 +79,8 @@ static int take_leg(const ph_track* track, int first, int end, ph_step* leg)
     *leg = track->steps[first];
     int taken = 1;
     const bool stands = is_standing(leg);
-    while (!stands && leg->seconds < PH_LEG_S && dot3(leg->mm, leg->mm) < PH_LEG_MM * PH_LEG_MM &&
-           first + taken < end) {
+    while (!stands && leg->seconds < motion_model->leg_s &&
+           dot3(leg->mm, leg->mm) < PH_LEG_MM * PH_LEG_MM && first + taken < end) {
         const ph_step* next = &track->steps[first + taken];
         for (int k = 0; k < 3; ++k) {
             leg->mm[k] += next->mm[k];
@@ -110,7 +111,7 @@ static void learn_second(const ph_track* track, ph_motion_model* motion_model, c
 static void learn_step(const ph_track* track, ph_motion_model* motion_model, const ph_step* step)
 {
     ph_step leg;
-    if (take_leg(track, 0, usable_steps(track), &leg) == 0) {
+    if (take_leg(track, motion_model, 0, usable_steps(track), &leg) == 0) {
         if (track->count == 1) {
             learn_second(track, motion_model, step);
         }
@@ -276,12 +277,19 @@ static void extrapolate_forward(const ph_track* track, const ph_motion_model* mo
 }
 
 // What the change from one velocity to the next adds, as a share of it.
-static float bend_of(const ph_step* last, const ph_step* former, float reach_s)
+static float bend_of(const ph_step* last, const ph_step* former, float reach_s,
+                     const ph_motion_model* motion_model)
 {
     if (is_standing(last)) {
         return 0.0f;
     }
-    return ph_bend_share(last->seconds, former->seconds) *
+    float change2 = 0.0f;
+    for (int k = 0; k < 3; ++k) {
+        const float change = last->mm[k] / last->seconds - former->mm[k] / former->seconds;
+        change2 += change * change;
+    }
+    return ph_bend_share(motion_model->bend, last->seconds, former->seconds) *
+           ph_bend_trust(change2, last->seconds, former->seconds, motion_model->step_mm) *
            ph_fade(reach_s, PH_BEND_FULL_AGE_S, PH_BEND_LAST_AGE_S);
 }
 
@@ -300,7 +308,7 @@ void ph_track_extrapolate(const ph_track* track, const ph_motion_model* motion_m
     *target = (ph_motion_target){.speed_mm_s = 0.0f};
     const int usable = usable_steps(track);
     ph_step last;
-    const int taken = take_leg(track, 0, usable, &last);
+    const int taken = take_leg(track, motion_model, 0, usable, &last);
     if (taken == 0) {
         if (track->count == 1) {
             extrapolate_forward(track, motion_model, age_s, target);
@@ -308,12 +316,12 @@ void ph_track_extrapolate(const ph_track* track, const ph_motion_model* motion_m
         return;
     }
     ph_step former = last;
-    take_leg(track, taken, usable, &former);
+    take_leg(track, motion_model, taken, usable, &former);
     const float limit_s = ph_motion_model_limit_s(motion_model, track->steps[0].seconds);
     const float ahead_s = fmaxf(age_s, 0.0f);
     const float reach_s = ph_extrapolated_s(ahead_s, limit_s);
     const float share = ph_motion_model_share(motion_model, age_s);
-    const float bend = bend_of(&last, &former, reach_s);
+    const float bend = bend_of(&last, &former, reach_s, motion_model);
     float velocity_mm_s[3];
     for (int k = 0; k < 3; ++k) {
         const float velocity = last.mm[k] / last.seconds;

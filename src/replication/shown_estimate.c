@@ -66,6 +66,11 @@ ph_result ph_shown_estimates_create(const ph_allocator* allocator, int slot_coun
     for (int i = 0; i < layouts->count; ++i) {
         made->motion_models[i] = ph_motion_model_make();
         made->motion_models[i].is_vouched = is_vouched;
+        const ph_class_def* described = &layouts->layouts[i].described->def;
+        made->motion_models[i].step_mm =
+            (float)(UINT32_C(1) << layouts->layouts[i].coordinate.shift);
+        made->motion_models[i].bend = ph_float_max((float)described->bend, 0.0f);
+        made->motion_models[i].leg_s = (float)described->leg_ms * 1e-3f;
         made->headings[i] = (uint8_t)layouts->layouts[i].heading_property;
     }
     return PH_OK;
@@ -100,9 +105,19 @@ static inline void turn_along(ph_shown_estimate* estimate, int axis, float veloc
     estimate->velocity_mm_s[axis] = velocity;
 }
 
+static inline float square_of_change(const ph_shown_estimate* estimate,
+                                     const float displacement_mm[3], float step_s)
+{
+    const float x = displacement_mm[0] / step_s - estimate->velocity_mm_s[0];
+    const float y = displacement_mm[1] / step_s - estimate->velocity_mm_s[1];
+    const float z = displacement_mm[2] / step_s - estimate->velocity_mm_s[2];
+    return x * x + y * y + z * z;
+}
+
 // Axis by axis, not in a loop: gcc makes vectors of two of it, and a load of two words that were
 // stored one by one stalls for longer than all the rest takes.
-static inline void add_step(ph_shown_estimate* estimate, const int32_t position_mm[3], float step_s)
+static inline void add_step(ph_shown_estimate* estimate, const int32_t position_mm[3], float step_s,
+                            const ph_motion_model* motion_model)
 {
     const float displacement_mm[3] = {
         (float)ph_difference_mm(position_mm[0], estimate->position_mm[0]),
@@ -113,12 +128,16 @@ static inline void add_step(ph_shown_estimate* estimate, const int32_t position_
                             displacement_mm[1] * displacement_mm[1] +
                             displacement_mm[2] * displacement_mm[2];
     const bool stands = distance2 <= 0.0f;
-    if (step_s < PH_LEG_S && !stands && distance2 < PH_LEG_MM * PH_LEG_MM) {
+    if (step_s < motion_model->leg_s && !stands && distance2 < PH_LEG_MM * PH_LEG_MM) {
         join_step(estimate, displacement_mm, step_s);
         return;
     }
     const float before_s = estimate->leg_s;
-    const float bend = before_s > 0.0f && !stands ? ph_bend_share(step_s, before_s) : 0.0f;
+    const float bend = before_s > 0.0f && !stands
+                           ? ph_bend_share(motion_model->bend, step_s, before_s) *
+                                 ph_bend_trust(square_of_change(estimate, displacement_mm, step_s),
+                                               step_s, before_s, motion_model->step_mm)
+                           : 0.0f;
     turn_along(estimate, 0, displacement_mm[0] / step_s, bend);
     turn_along(estimate, 1, displacement_mm[1] / step_s, bend);
     turn_along(estimate, 2, displacement_mm[2] / step_s, bend);
@@ -167,7 +186,8 @@ static inline void add_shown_sample(ph_shown_estimate* estimate, const ph_replic
     if (is_beginning(estimate, item)) {
         *estimate = (ph_shown_estimate){.jumps = item->jumps, .is_there = true};
     } else if (tick != estimate->tick) {
-        add_step(estimate, position_mm, (float)(tick - estimate->tick) * tick_seconds(replicas));
+        add_step(estimate, position_mm, (float)(tick - estimate->tick) * tick_seconds(replicas),
+                 &replicas->estimates->motion_models[replicas->class_index[item->slot]]);
     }
     estimate->position_mm[0] = position_mm[0];
     estimate->position_mm[1] = position_mm[1];

@@ -148,6 +148,22 @@ static bool check_class_motion(const ph_class_def* type, ph_error* error)
     return true;
 }
 
+static bool check_class_bend_and_leg(const ph_class_def* type, ph_error* error)
+{
+    const bool is_bend =
+        type->bend == PH_BEND_NONE || (type->bend >= 0.0 && type->bend <= PH_BEND_MAX);
+    if (!is_bend) {
+        return fail_schema(error, "class %s: bend must be 0..%s or PH_BEND_NONE, got %s",
+                           type->name, ph_number_text(PH_BEND_MAX).text,
+                           ph_number_text(type->bend).text);
+    }
+    if (type->leg_ms < 0 || type->leg_ms > PH_LEG_MS_MAX) {
+        return fail_schema(error, "class %s: leg_ms must be 0..%d, got %d", type->name,
+                           PH_LEG_MS_MAX, type->leg_ms);
+    }
+    return true;
+}
+
 static bool check_class_radius(const ph_class_def* type, ph_error* error)
 {
     const bool is_good = type->radius_m == 0.0 ||
@@ -181,7 +197,7 @@ static bool check_class(const ph_class_def* type, ph_error* error)
                            type->name, position_count);
     }
     return check_class_motion(type, error) && check_class_radius(type, error) &&
-           ph_schema_check_size(type, error);
+           check_class_bend_and_leg(type, error) && ph_schema_check_size(type, error);
 }
 
 bool ph_schema_check(const ph_class_def* classes, int class_count, ph_error* error)
@@ -292,6 +308,8 @@ static void fill_class(ph_class* type, const ph_class_def* def, ph_property_def*
     type->def.name = keep_name(def->name, names);
     type->def.properties = defs;
     type->def.radius_m = def->radius_m == 0.0 ? PH_RADIUS_M : def->radius_m;
+    type->def.bend = def->bend == 0.0 ? PH_BEND_DEFAULT : def->bend;
+    type->def.leg_ms = def->leg_ms == 0 ? PH_LEG_MS_DEFAULT : def->leg_ms;
     for (int i = 0; i < def->property_count; ++i) {
         ph_property* property = &type->properties[i];
         ph_problem problem;

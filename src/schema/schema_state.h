@@ -46,6 +46,12 @@ uint64_t ph_property_fingerprint(const ph_property* property);
 // @return False with *error filled; error may be NULL. Line and column are 0.
 bool ph_schema_check(const ph_class_def* classes, int class_count, ph_error* error);
 
+// How classes move, and the limits.
+#define PH_BEND_DEFAULT 0.55
+#define PH_BEND_MAX 2.0
+#define PH_LEG_MS_DEFAULT 80
+#define PH_LEG_MS_MAX 10000
+
 // Whether everything about one entity of the class fits into a datagram (PH_CLASS_BITS_MAX). Its
 // properties are good. @return False with *error filled; error may be NULL. Line and column are 0.
 bool ph_schema_check_size(const ph_class_def* type, ph_error* error);

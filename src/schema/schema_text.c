@@ -350,21 +350,36 @@ static bool end_class(parser* p)
     return false;
 }
 
-// What may stand behind the name of a class.
-static bool read_radius(parser* p, ph_class_def* type)
+// What may stand behind the name of a class, in any order.
+static bool read_class_words(parser* p, ph_class_def* type)
 {
-    ph_word word = ph_scanner_word(&p->scanner);
-    if (ph_word_is(word, "radius")) {
+    for (;;) {
+        const ph_word word = ph_scanner_word(&p->scanner);
+        if (word.length == 0) {
+            return true;
+        }
+        const bool is_radius = ph_word_is(word, "radius") && type->radius_m == 0.0;
+        const bool is_bend = ph_word_is(word, "bend") && type->bend == 0.0;
+        const bool is_leg = ph_word_is(word, "leg") && type->leg_ms == 0;
+        if (!is_radius && !is_bend && !is_leg) {
+            return expected(p, "radius, bend, leg or the end of the line", word);
+        }
         const ph_word value = ph_scanner_word(&p->scanner);
-        if (!ph_word_number(value, &type->radius_m) || type->radius_m < PH_RADIUS_MIN_M ||
-            type->radius_m > PH_RADIUS_MAX_M) {
+        double number = 0.0;
+        if (is_leg) {
+            if (!ph_word_int(value, 1, &type->leg_ms) || type->leg_ms > PH_LEG_MS_MAX) {
+                return expected(p, "a whole number 1..10000", value);
+            }
+        } else if (is_bend) {
+            if (!(ph_word_number(value, &number) && number >= 0.0 && number <= PH_BEND_MAX)) {
+                return expected(p, "a number 0..2", value);
+            }
+            type->bend = number > 0.0 ? number : PH_BEND_NONE;
+        } else if (!ph_word_number(value, &type->radius_m) || type->radius_m < PH_RADIUS_MIN_M ||
+                   type->radius_m > PH_RADIUS_MAX_M) {
             return expected(p, "a radius of 0.001..100000 m such as 0.5", value);
         }
-        word = ph_scanner_word(&p->scanner);
-    } else if (word.length > 0) {
-        return expected(p, "radius or the end of the line", word);
     }
-    return word.length == 0 || expected(p, "the end of the line", word);
 }
 
 static bool read_class(parser* p)
@@ -387,11 +402,12 @@ static bool read_class(parser* p)
                             name);
         }
     }
-    ph_class_def type = {.name = name, .properties = p->properties + p->property_count};
-    if (!read_radius(p, &type)) {
+    ph_class_def* type = &p->classes[p->class_count];
+    *type = (ph_class_def){.name = name, .properties = p->properties + p->property_count};
+    if (!read_class_words(p, type)) {
         return false;
     }
-    p->classes[p->class_count++] = type;
+    ++p->class_count;
     p->class_line = p->scanner.line;
     p->class_column = keyword.column;
     p->has_position = false;
@@ -808,13 +824,27 @@ static void print_property(printer* out, const ph_property* property)
     }
 }
 
+// Both ends may think otherwise of it.
+static void print_class_words(printer* out, const ph_class_def* def)
+{
+    if (def->bend != PH_BEND_DEFAULT) {
+        print_number(out, "bend", def->bend > 0.0 ? def->bend : 0.0);
+    }
+    if (def->leg_ms != PH_LEG_MS_DEFAULT) {
+        print(out, " leg %d", def->leg_ms);
+    }
+    if (def->radius_m != PH_RADIUS_M) {
+        print_number(out, "radius", def->radius_m);
+    }
+}
+
 static size_t print_schema(const ph_schema* schema, printer out)
 {
     for (int c = 0; c < schema->class_count; ++c) {
         const ph_class* type = &schema->classes[c];
         print(&out, "%sclass %s", c > 0 ? "\n" : "", type->def.name);
-        if (out.has_policies && type->def.radius_m != PH_RADIUS_M) {
-            print_number(&out, "radius", type->def.radius_m);
+        if (out.has_policies) {
+            print_class_words(&out, &type->def);
         }
         print(&out, "\n");
         for (int p = 0; p < type->def.property_count; ++p) {

@@ -18,7 +18,7 @@ static bool check_values()
     const ph_angle degrees = {8, PH_TURN_DEGREES};
     ph_property_def properties[] = {ph_property_position("place"),
                                     ph_property_range("health", 0, 100)};
-    const ph_class_def creature = {"creature", properties, 2, 0, 0};
+    const ph_class_def creature = {"creature", properties, 2, 0, 0.0, 0.0, 0};
     ph_schema* schema = nullptr;
     const bool is_made = ph_schema_create(&creature, 1, nullptr, &schema, nullptr) == PH_OK;
     ph_schema_destroy(schema);

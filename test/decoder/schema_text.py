@@ -24,7 +24,9 @@ NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 RANGE_PATTERN = re.compile(f"({NUMBER})\\.\\.({NUMBER})")
 NUMBER_PATTERN = re.compile(NUMBER)
 PROPERTY_PATTERN = re.compile(f"({NAME})[ \t]*:(.*)")
-CLASS_PATTERN = re.compile(f"class[ \t]+({NAME})(?:[ \t]+radius[ \t]+{NUMBER})?")
+# Behind its name how it moves and how large it is, each at most once, which is nothing of the wire.
+CLASS_PATTERN = re.compile(
+    f"class[ \t]+({NAME})(?:[ \t]+(?:bend|radius)[ \t]+{NUMBER}|[ \t]+leg[ \t]+[0-9]+){{0,3}}")
 MASK_PATTERN = re.compile("0x[0-9a-fA-F]{1,8}")
 COMPONENTS = ("x", "y", "z", "xy", "xz", "yz", "xyz")
 

@@ -165,13 +165,16 @@ static void mark_motion(ph_property_def* defs, int count, test_rng* rng)
 
 void random_schema_fill(random_schema* tables, test_rng* rng)
 {
+    static const double bends[] = {0.0, PH_BEND_NONE, 1.25, 1e-9};
     *tables = (random_schema){.class_count = 1 + (int)test_rng_below(rng, RANDOM_CLASSES_MAX)};
     for (int c = 0; c < tables->class_count; ++c) {
         fill_name(tables->class_names[c], rng, c);
         const int count = 1 + (int)test_rng_below(rng, RANDOM_PROPERTIES_MAX);
         tables->classes[c] = (ph_class_def){.name = tables->class_names[c],
                                             .properties = tables->properties[c],
-                                            .property_count = count};
+                                            .property_count = count,
+                                            .bend = bends[(c + count) % 4],
+                                            .leg_ms = count * 7 % 5};
         const int position = (int)test_rng_below(rng, (uint64_t)count);
         int text_bytes_left = TEXT_BYTES_MAX;
         for (int p = 0; p < count; ++p) {
