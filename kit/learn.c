@@ -163,7 +163,8 @@ static bool is_worth_it(const ph_schema* base, const ph_schema* learned, const p
     return saved256 >= least * PH_COST_PER_BIT;
 }
 
-static void learn_all(const ph_schema* base, const ph_pinhole_counts* counts, uint8_t* codes)
+static void learn_all(const ph_schema* base, const ph_pinhole_counts* counts, bool has_flags,
+                      uint8_t* codes)
 {
     ph_model_walk walk = {0};
     while (ph_model_walk_next(&walk, base->property_count)) {
@@ -171,8 +172,10 @@ static void learn_all(const ph_schema* base, const ph_pinhole_counts* counts, ui
         uint32_t parts[66];
         const bool is_told = walk.family == PH_FAMILY_COUNT && walk.model < 2;
         // Flags of slots follow a curve over densities, which a sender chooses by what they cost: learned
-        // one by one they save half a percent, and less suits low budgets then.
-        if (walk.family == PH_FAMILY_TOLD || (!is_told && !is_seen(&walk, counts->seen))) {
+        // one by one they save half a percent, and less suits low budgets then. A game that always tells
+        // everything is the exception.
+        if ((walk.family == PH_FAMILY_TOLD && !has_flags) ||
+            (!is_told && !is_seen(&walk, counts->seen))) {
             continue;
         }
         const uint64_t prior = (uint64_t)prior_of(base, &walk, parts);
@@ -194,14 +197,15 @@ static bool has_told(const ph_schema* schema, const ph_pinhole_counts* counts)
     return told >= SAVED_BITS_MIN;
 }
 
-ph_schema* ph_learn_schema(const ph_schema* base, const ph_pinhole_counts* counts, ph_fault* fault)
+ph_schema* ph_learn_schema(const ph_schema* base, const ph_pinhole_counts* counts, bool has_flags,
+                           ph_fault* fault)
 {
     uint8_t* codes = codes_of(base, fault);
     uint8_t* kept = codes_of(base, fault);
     ph_schema* all = NULL;
     ph_schema* made = NULL;
     if (codes != NULL && kept != NULL) {
-        learn_all(base, counts, codes);
+        learn_all(base, counts, has_flags, codes);
         const size_t size = (size_t)ph_learned_entry_count(base->property_count);
         memcpy(kept, codes, size);
         all = ph_learn_remake(base, codes, fault);

@@ -19,8 +19,10 @@
 // The base with models for its properties that say little. @return NULL with *fault filled.
 ph_schema* ph_learn_trial(const ph_schema* base, ph_fault* fault);
 
-// The base with models learned from counts of runs with its trial schema. @return As above.
-ph_schema* ph_learn_schema(const ph_schema* base, const ph_pinhole_counts* counts, ph_fault* fault);
+// The base with models learned from counts of runs with its trial schema. has_flags: also of which slots are
+// told, for games whose senders always have bits for all of it. @return As above.
+ph_schema* ph_learn_schema(const ph_schema* base, const ph_pinhole_counts* counts, bool has_flags,
+                           ph_fault* fault);
 
 // The schema with other codes of models, which are freed (schema/learned_models.h). @return As above.
 ph_schema* ph_learn_remake(const ph_schema* schema, uint8_t* codes, ph_fault* fault);

@@ -160,6 +160,13 @@ static void curve_enter_rotation(int model, int symbols, double* weights)
     }
 }
 
+// Even where nothing is known; else by how much better it was, in bits.
+static void curve_carried(int model, double* weights)
+{
+    weights[0] = 1.0;
+    weights[1] = model == 0 ? 1.0 : power_of_2(0.9 * (model - PH_CARRIED_MODELS / 2));
+}
+
 // The few symbols of which something can be said without looking.
 static const double PLAIN_CURVES[PH_FAMILY_COUNT][11] = {
     [PH_FAMILY_MASK_PLACE] = {99, 1},
@@ -197,6 +204,8 @@ static void curve_of(ph_pinhole_family family, int model, const double* told_off
         curve_number(weights);
     } else if (family == PH_FAMILY_ROTATION_LARGEST) {
         curve_largest(model, weights);
+    } else if (family == PH_FAMILY_CARRIED) {
+        curve_carried(model, weights);
     } else if (family == PH_FAMILY_ENTER_ROTATION) {
         curve_enter_rotation(model, info->symbols, weights);
     } else if (family == PH_FAMILY_BESIDE_COARSE || family == PH_FAMILY_ROTATION_COARSE) {
@@ -240,7 +249,7 @@ static double weight_of_curve(ph_pinhole_family family, int model)
         return CURVE_WEIGHT;
     }
     const bool is_of_updates = family < PH_FAMILY_SLOT || family == PH_FAMILY_ROTATION_COARSE ||
-                               family == PH_FAMILY_ROTATION_LARGEST;
+                               family == PH_FAMILY_ROTATION_LARGEST || family == PH_FAMILY_CARRIED;
     return is_of_updates ? CURVE_WEIGHT_FEW : CURVE_WEIGHT_ENTERS;
 }
 

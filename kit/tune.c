@@ -115,7 +115,8 @@ static ph_schema* learn(tuning* of, const part* what, ph_pinhole_counts* sum)
         ph_schema_destroy(learned);
         learned = NULL;
         if (trial != NULL && count_all(of, trial, what, sum)) {
-            learned = sum->updates > 0 ? ph_learn_schema(of->def->base, sum, of->fault) : NULL;
+            learned =
+                sum->updates > 0 ? ph_learn_schema(of->def->base, sum, false, of->fault) : NULL;
             if (sum->updates == 0) {
                 ph_fault_set(of->fault, 0, 0,
                              "there is nothing to learn from: its viewers see no other entity "

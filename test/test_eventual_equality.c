@@ -26,6 +26,7 @@ static const stretch STRETCHES[] = {
     {SESSION_WALKERS, 10, 120, 12},
     {SESSION_PEBBLES, 10, 120, 12},
     {SESSION_RANDOM, 30, 60, 8},
+    {SESSION_CARRIED, 10, 120, 12},
 };
 
 static uint64_t packet_count;

@@ -669,6 +669,45 @@ static void rotations(void)
     end("06_much_later");
 }
 
+// What stands on a body that tips over: with an orientation of its own and without one, carried and not, told before it
+// was known to turn with it and behind that.
+static void carried(void)
+{
+    newcomer(24, "crate", 41200, 50160, 1096);
+    golden_target(&golden.base, 24, "owner", 0, 1);
+    newcomer(28, "top", 41007, 50011, 1301);
+    golden_target(&golden.base, 28, "on", 0, 1);
+    tilt(28, 0.1, 0.1, 0.1, 0.98);
+    place(0, 41000, 50000, 1000);
+    begin(with_counts(packet(7, 6, 12), 0, 2), 204, EYE);
+    enter(24, 1, 124);
+    enter(28, 1, 128);
+    update(0, "place tilt");
+    end("07_cargo");
+
+    static const double TIPS[4][4] = {
+        {-0.68, 0.14, 0.7, 0.1}, {-0.66, 0.18, 0.7, 0.1}, {-0.6, 0.22, 0.72, 0.12}, {0, 0, 0, 1}};
+    static const char* const NAMES[4] = {"08_taken", "09_taken_on", "10_taken_far", "11_left"};
+    for (int i = 0; i < 4; ++i) {
+        begin(packet((uint32_t)(8 + i), (uint32_t)(7 + i), 12), (uint32_t)(208 + 4 * i), EYE);
+        place(0, 41000 + 160 * i, 50000, 1000);
+        tilt(0, TIPS[i][0], TIPS[i][1], TIPS[i][2], TIPS[i][3]);
+        update(0, i == 2 ? "place" : "place tilt");
+        place(24, 41200 + 150 * i, 50160 - 16 * i, 1104);
+        update(24, "place");
+        if (i != 1) {
+            golden_pinhole_carried(&golden);
+        }
+        place(28, 41007 + 155 * i, 50011, 1301 - i);
+        tilt(28, 0.1 + 0.01 * i, 0.1, 0.1, 0.97);
+        update(28, i == 3 ? "place" : "place spin");
+        if (i > 0) {
+            golden_pinhole_carried(&golden);
+        }
+        end(NAMES[i]);
+    }
+}
+
 static void play_turning(const char* session, int version)
 {
     const ph_hello hello = {
@@ -676,6 +715,7 @@ static void play_turning(const char* session, int version)
     golden_pinhole_setup(&golden, session, &hello);
     rotated_enters();
     rotations();
+    carried();
     end_session();
 }
 

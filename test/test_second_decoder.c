@@ -134,7 +134,8 @@ static void play(int number)
     static test_session session;
     const session_def def = {
         .seed = 9000 + (uint64_t)number,
-        .schema = (session_schema)(number % SESSION_SCHEMA_COUNT),
+        .schema =
+            number % 6 == 5 ? SESSION_CARRIED : (session_schema)(number % SESSION_SCHEMA_COUNT),
         .profile = number % 5 == 4 ? PH_PROFILE_CLASSIC : PH_PROFILE_PINHOLE,
         .is_universal = number % 5 == 3,
         .is_tuned = number % 4 == 1,

@@ -152,14 +152,14 @@ static void a_model_that_saves_nothing_is_left_out(void** state)
         const uint16_t* parts = ph_pinhole_cumulative + family->first + i;
         counts.seen[family->first + i] = (uint64_t)(parts[1] - parts[0]);
     }
-    ph_schema* made = ph_learn_schema(base, &counts, &fault);
+    ph_schema* made = ph_learn_schema(base, &counts, false, &fault);
     assert_non_null(made);
     assert_int_equal(ph_learn_model_count(made), 0);
     ph_schema_destroy(made);
     for (int i = 0; i < family->symbols; ++i) {
         counts.seen[family->first + i] = i == 3 ? 1000 : 0;
     }
-    made = ph_learn_schema(base, &counts, &fault);
+    made = ph_learn_schema(base, &counts, false, &fault);
     assert_non_null(made);
     assert_int_equal(ph_learn_model_count(made), 1);
     assert_true(ph_learn_cost256(made, &counts) < ph_learn_cost256(base, &counts));

@@ -657,6 +657,13 @@ template <class State, int Capacity = PH_PROPERTIES_MAX> class class_builder
         return *this;
     }
 
+    /// entity(): what the entity is carried by.
+    class_builder& carrier() noexcept
+    {
+        last().is_carrier = true;
+        return *this;
+    }
+
     /// angle(): where the entity is headed.
     class_builder& heading() noexcept
     {

@@ -151,6 +151,10 @@ typedef struct ph_property_def {
     /// ANGLE: where the entity is headed, which its motion says something about. At most one in a class. In a class
     /// without this mark and without an orientation it is the first angle; beside an orientation there is none.
     bool is_heading;
+    /// ENTITY: the entity that this one is carried by, or moves with as one body: a vehicle, a platform, what it is
+    /// stuck to. The pinhole profile then predicts how it moves and turns from what the carrier does, where that
+    /// serves better. At most one in a class. Worth something when the carrier's class has an orientation.
+    bool is_carrier;
 
     /// A number outside of lo..hi is refused instead of clamped. Codings with a range only.
     bool is_strict;

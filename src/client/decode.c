@@ -298,6 +298,45 @@ static bool try_read_change(ph_decoded_packet* decoded, const ph_decode_source* 
     return true;
 }
 
+// What this packet has told of a slot, or NULL. Updates ascend by slot.
+static const ph_record* update_before(const ph_decoded_packet* decoded, int slot)
+{
+    int low = decoded->update_first;
+    int high = decoded->count;
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (decoded->records[middle].slot < slot) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < decoded->count && decoded->records[low].slot == slot ? &decoded->records[low]
+                                                                      : NULL;
+}
+
+// What carries the slot of an update. @return False when nothing does.
+static bool find_carrier(const ph_decoded_packet* decoded, const ph_decode_source* source,
+                         const ph_pinhole_record* coded, ph_pinhole_carrier* carrier,
+                         ph_carrier_step* step)
+{
+    const ph_client_baselines* baselines = source->baselines;
+    const int slot = ph_pinhole_carrier_slot(&source->frame, coded->baseline, coded->known);
+    if (slot < 0 || slot >= source->slot_count) {
+        return false;
+    }
+    carrier->baseline = &baselines->slots[slot].baseline;
+    if (!ph_pinhole_can_carry(&source->frame, coded->baseline, carrier->baseline)) {
+        return false;
+    }
+    carrier->known = baselines->known + (size_t)slot * baselines->stride;
+    const ph_record* update = update_before(decoded, slot);
+    const bool has_step =
+        update != NULL && ph_carrier_step_make(&source->frame, carrier->known, update, step);
+    carrier->step = has_step ? step : NULL;
+    return true;
+}
+
 static bool try_read_update(ph_decoded_packet* decoded, const ph_decode_source* source, int slot,
                             ph_entropy_reader* reader)
 {
@@ -320,6 +359,9 @@ static bool try_read_update(ph_decoded_packet* decoded, const ph_decode_source* 
     coded.record.slot = (uint16_t)slot;
     coded.record.association = acked->association;
     coded.record.class_index = acked->baseline.class_index;
+    ph_pinhole_carrier carrier;
+    ph_carrier_step step;
+    coded.carrier = find_carrier(decoded, source, &coded, &carrier, &step) ? &carrier : NULL;
     ph_pinhole_read(&source->frame, reader, &coded);
     if (reader->raw.result != PH_OK || !try_complete_values(source, &coded.record)) {
         return false;

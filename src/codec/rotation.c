@@ -240,6 +240,35 @@ ph_rotation ph_rotation_inverse(const ph_rotation* rotation)
         {-rotation->part[0], -rotation->part[1], -rotation->part[2], rotation->part[3]}};
 }
 
+static void cross_product(const int64_t a[3], const int64_t b[3], int64_t product[3])
+{
+    product[0] = a[1] * b[2] - a[2] * b[1];
+    product[1] = a[2] * b[0] - a[0] * b[2];
+    product[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+// With the vector part q and the scalar w: v + w t + q x t, where t = 2 q x v. t is kept in 2^-8: of 2^20 it has 30
+// bits, and products with parts of the rotation less than 63.
+void ph_rotation_turn_vector(const ph_rotation* rotation, const int32_t vector[3],
+                             int32_t turned[3])
+{
+    enum { KEPT_BITS = 8, T_DROPPED = ONE_BITS - KEPT_BITS, DROPPED = ONE_BITS + KEPT_BITS };
+    const int64_t q[3] = {rotation->part[0], rotation->part[1], rotation->part[2]};
+    const int64_t v[3] = {vector[0], vector[1], vector[2]};
+    int64_t t[3];
+    int64_t aside[3];
+    cross_product(q, v, t);
+    for (int i = 0; i < 3; ++i) {
+        PH_ASSERT(labs(vector[i]) < PH_ROTATION_VECTOR_END);
+        t[i] = shifted(2 * t[i] + (INT64_C(1) << (T_DROPPED - 1)), T_DROPPED);
+    }
+    cross_product(q, t, aside);
+    for (int i = 0; i < 3; ++i) {
+        const int64_t more = rotation->part[3] * t[i] + aside[i];
+        turned[i] = vector[i] + (int32_t)shifted(more + (INT64_C(1) << (DROPPED - 1)), DROPPED);
+    }
+}
+
 ph_spin ph_rotation_spin(const ph_rotation* turned, uint32_t between)
 {
     PH_ASSERT(between > 0);

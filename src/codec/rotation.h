@@ -48,6 +48,12 @@ ph_rotation ph_rotation_product(const ph_rotation* a, const ph_rotation* b);
 // The other way round.
 ph_rotation ph_rotation_inverse(const ph_rotation* rotation);
 
+// Turns a vector of whole numbers, each below PH_ROTATION_VECTOR_END, to the nearest whole numbers.
+#define PH_ROTATION_VECTOR_END (INT32_C(1) << 20)
+
+void ph_rotation_turn_vector(const ph_rotation* rotation, const int32_t vector[3],
+                             int32_t turned[3]);
+
 // The shorter of the two ways from one to the other, which takes so long.
 ph_spin ph_rotation_between(const ph_rotation* from, const ph_rotation* to, uint32_t between);
 

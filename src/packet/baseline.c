@@ -473,7 +473,7 @@ static ph_rotation turned_until(const ph_rotation* rotation, const ph_turning_st
 }
 
 // Of the mean of the residuals of all three components: what turns about one axis may have but one of them.
-static uint8_t residual_from(int width, const ph_rotation* guess, ph_quaternion_levels levels)
+uint8_t ph_turning_residual(int width, const ph_rotation* guess, ph_quaternion_levels levels)
 {
     int32_t expected[3];
     ph_rotation_chart(width, guess, levels.largest, expected);
@@ -500,10 +500,10 @@ void ph_turning_take(uint8_t* known, const ph_baseline_rules* rules, int class_i
     const ph_rotation turned = turned_until(&kept, &turning, tick, rules->tick_us);
     const uint64_t time_us = ph_baseline_time_us(turning.tick, tick, rules->tick_us);
     turning.kept_size =
-        size_faded(turning.kept_size,
-                   ph_size_normal(residual_from(width, &kept, levels), time_us, PH_GROWTH_KEPT));
+        size_faded(turning.kept_size, ph_size_normal(ph_turning_residual(width, &kept, levels),
+                                                     time_us, PH_GROWTH_KEPT));
     turning.turned_size =
-        size_faded(turning.turned_size, ph_size_normal(residual_from(width, &turned, levels),
+        size_faded(turning.turned_size, ph_size_normal(ph_turning_residual(width, &turned, levels),
                                                        time_us, PH_GROWTH_TURNED));
     turning.tick = tick;
     if (is_jump || ph_baseline_time_us(turning.mark_tick, tick, rules->tick_us) >= PH_MARK_US) {

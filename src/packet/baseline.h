@@ -194,6 +194,9 @@ void ph_turning_enter(uint8_t* known, const ph_baseline_rules* rules, int class_
 void ph_turning_take(uint8_t* known, const ph_baseline_rules* rules, int class_index,
                      const uint32_t words[2], bool is_jump, uint32_t tick);
 
+// How large the residuals of all three components are together, from a guess.
+uint8_t ph_turning_residual(int width, const ph_rotation* guess, ph_quaternion_levels levels);
+
 // What a record holds of how something turns, from one orientation to another one so many ticks later (1 or more); none
 // where it turns too fast for that.
 void ph_turning_spin(const ph_layout* layout, uint32_t tick_us, const uint32_t from[2],

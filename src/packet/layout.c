@@ -48,6 +48,10 @@ static void note_class_facing(ph_layout* layout)
         layout->heading_property = (uint8_t)described->heading;
     }
     layout->facing = layout->heading | layout->orientation;
+    if (described->carrier >= 0) {
+        layout->has_carrier = true;
+        layout->carrier_property = (uint8_t)described->carrier;
+    }
 }
 
 static void note_class_position(ph_layout* layout, const ph_property* property, int index)
@@ -134,6 +138,7 @@ ph_result ph_layouts_create(ph_layouts* layouts, const ph_schema* schema,
     for (int i = 0; i < count; ++i) {
         made[i] = make_layout(ph_schema_class_at(schema, i));
         find_own_models(&made[i], schema, i);
+        layouts->has_carriers = layouts->has_carriers || made[i].has_carrier;
         if (made[i].word_count > layouts->word_count_max) {
             layouts->word_count_max = made[i].word_count;
         }

@@ -37,6 +37,8 @@ typedef struct ph_layout {
     uint8_t heading_property; // or PH_HEADING_NONE
     uint8_t orientation_property;
     uint8_t orientation_bits; // for each of three components; 0: it has none
+    uint8_t carrier_property;
+    bool has_carrier;
     // The position, which nearly every record has.
     uint8_t position_property;
     bool has_ground;
@@ -77,6 +79,7 @@ typedef struct ph_layouts {
     int word_count_max;
     uint32_t text_bytes_max;
     int enter_bits_max;
+    bool has_carriers;   // a class has
     ph_model_set models; // of the schema
     ph_allocator allocator;
 } ph_layouts;

@@ -251,6 +251,25 @@ void ph_pinhole_altitude(const ph_pinhole_frame* frame, ph_coder* coder, const p
 
 // ---- the position of an update
 
+// Whether it is told from where its carrier takes it; then that is what is expected.
+static bool code_carried(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinhole_record* coded,
+                         const ph_layout* layout, ph_forecast* forecast)
+{
+    ph_pinhole_carried(frame, coded, layout, &coded->carried);
+    coded->is_carried =
+        ph_coder_flag(coder, PH_FAMILY_CARRIED, coded->carried.model, coded->is_carried);
+    if (coded->is_carried && coded->carrier->step == NULL) {
+        ph_coder_refuse_if(coder, true);
+        coded->is_carried = false;
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+        forecast->position_mm[axis] = (int32_t)coded->carried.place_mm[axis];
+    }
+    forecast->plane_size = coded->carried.size;
+    forecast->z_size = coded->carried.size;
+    return coded->is_carried;
+}
+
 // Relative to where the motion of the baseline leads; coarse as the record says. Residuals of x and y tend
 // to be large together, so that of x has a part in the size expected of y.
 PH_ALWAYS_INLINE void code_position(const ph_pinhole_frame* frame, ph_coder* coder,
@@ -263,6 +282,13 @@ PH_ALWAYS_INLINE void code_position(const ph_pinhole_frame* frame, ph_coder* cod
     if (PH_UNLIKELY(forecast == NULL)) {
         ph_pinhole_forecast(frame, coded->baseline, &made);
         forecast = &made;
+    }
+    ph_forecast carried;
+    if (PH_UNLIKELY(coded->carrier != NULL)) {
+        ph_coder copy = ph_coder_copy(coder);
+        carried.coarse = forecast->coarse;
+        forecast = code_carried(frame, &copy, coded, layout, &carried) ? &carried : forecast;
+        ph_coder_take(coder, &copy);
     }
     PH_ASSERT(coder->reader != NULL || coded->coarse == 0 || coded->coarse == forecast->coarse);
     const bool is_coarse =

@@ -115,6 +115,27 @@ typedef struct ph_pinhole_neighbour {
     bool is_beside; // the one before is of its class
 } ph_pinhole_neighbour;
 
+// What both ends know of the slot that carries another one, when that one is told.
+typedef struct ph_carrier_step {
+    uint32_t place_mm[3]; // as it is told
+    ph_rotation turn;     // since it was told before
+} ph_carrier_step;
+
+typedef struct ph_pinhole_carrier {
+    const ph_baseline* baseline;
+    const uint8_t* known;        // packed
+    const ph_carrier_step* step; // NULL: the packet has told nothing of where it is before
+} ph_pinhole_carrier;
+
+// What is expected of a slot that is carried.
+typedef struct ph_carried_forecast {
+    int model;            // of the flag that says that it is
+    uint32_t place_mm[3]; // with a step
+    int size;             // of residuals of the place
+    ph_rotation rotation; // with a step, of a class with an orientation
+    int rotation_size;
+} ph_carried_forecast;
+
 // A record and what it is a difference to.
 typedef struct ph_pinhole_record {
     ph_record record;
@@ -126,6 +147,10 @@ typedef struct ph_pinhole_record {
     // UPDATE with a position: 0, or what ph_pinhole_coarse() says. ENTER: as it was rounded
     uint8_t coarse;
     uint8_t rotation_coarse; // of an orientation: as it was rounded, 0..PH_ROTATION_COARSE_MAX
+    bool is_carried;         // UPDATE with a position: told from where its carrier takes it
+    // UPDATE: NULL: nothing carries it. Of one that reads it is set by the caller, as known is.
+    const ph_pinhole_carrier* carrier;
+    ph_carried_forecast carried; // worked out with the position
 } ph_pinhole_record;
 
 // ---- forecast and precision
@@ -155,6 +180,24 @@ int ph_pinhole_round_enter(const ph_pinhole_frame* frame, const ph_layout* layou
 
 // Rounds the orientation of a record, if it tells one. @return How coarse it is.
 int ph_pinhole_round_orientation(const ph_layout* layout, const ph_record* record, int coarse);
+
+// ---- carriers (pinhole_carried.c)
+
+// The slot that carries another one, by what is known of that; -1: none does. It may be any number.
+int ph_pinhole_carrier_slot(const ph_pinhole_frame* frame, const ph_baseline* baseline,
+                            const uint8_t* known);
+
+// Whether a slot can be told from where the carrier takes it: both were told at the same tick, and the carrier has
+// an orientation.
+bool ph_pinhole_can_carry(const ph_pinhole_frame* frame, const ph_baseline* baseline,
+                          const ph_baseline* carrier);
+
+// What an update of the carrier tells, by the words of its record. @return False when it tells no place.
+bool ph_carrier_step_make(const ph_pinhole_frame* frame, const uint8_t* known,
+                          const ph_record* update, ph_carrier_step* step);
+
+void ph_pinhole_carried(const ph_pinhole_frame* frame, const ph_pinhole_record* coded,
+                        const ph_layout* layout, ph_carried_forecast* forecast);
 
 // ---- records
 

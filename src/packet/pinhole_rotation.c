@@ -128,6 +128,11 @@ void ph_pinhole_orientation(const ph_pinhole_frame* frame, ph_coder* coder,
         .layouts = frame->frame.layouts, .packings = frame->packings, .tick_us = frame->tick_us};
     ph_turning_forecast forecast;
     ph_turning_predict(coded->known, &rules, coded->record.class_index, frame->tick, &forecast);
+    if (coded->is_carried) {
+        forecast.rotation = coded->carried.rotation;
+        forecast.size = coded->carried.rotation_size;
+        forecast.is_turned = true;
+    }
     uint32_t* words = orientation_words(layout, &coded->record);
     const bool is_reading = coder->reader != NULL;
     const ph_quaternion_levels given =

@@ -80,6 +80,7 @@ typedef struct ph_packet_record {
     uint8_t rotation_coarse; // pinhole: of the orientation
     bool is_repeat;          // enters and leaves: sent before, and lost
     bool is_significant;     // updates
+    bool is_carrying; // pinhole, updates: others are told from it, so nothing of it may follow
 } ph_packet_record;
 
 // The request that a packet record stands for.
@@ -112,6 +113,10 @@ typedef struct ph_pinhole_packet {
     // What is expected of the position of a slot: one for all questions about it.
     int forecast_slot; // -1: of none
     ph_forecast forecast;
+    // What carries the slot under way; and how that one goes, when the packet tells it.
+    ph_pinhole_carrier carrier;
+    int step_slot; // that the step is of; -1: of none
+    ph_carrier_step step;
     uint32_t neighbour_words[2][PH_RECORD_WORDS_MAX]; // of the last enter, and the one before
     ph_symbol_buffer symbols;                         // of updates
     uint32_t tokens[PH_PINHOLE_TOKENS_MAX];
@@ -158,6 +163,9 @@ bool ph_encoder_has_place(const ph_encoder* encoder, ph_record_kind kind);
 
 // How coarse the position of the builder's slot may be sent; 0 after a jump. Pinhole only.
 int ph_encoder_coarse(ph_encoder* encoder);
+
+// What carries a slot and is not in the packet yet, of a lower slot; -1: nothing. Pinhole only.
+int ph_encoder_carrier(const ph_encoder* encoder, int slot);
 
 // Adds a record of the builder's slot; or, where there is an update of it already, more properties to that.
 // @return False, with nothing done, when it does not fit.

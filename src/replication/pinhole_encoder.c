@@ -143,6 +143,7 @@ static void begin_pinhole(ph_encoder* encoder)
     pinhole->head_bits = (int)encoder->bits;
     pinhole->records256 = 0;
     pinhole->forecast_slot = -1;
+    pinhole->step_slot = -1;
     pinhole->symbols = ph_symbol_buffer_make(pinhole->tokens, PH_PINHOLE_TOKENS_MAX);
     memset(encoder->coarse, 0, slot_count);
     while (baselines->entered_end > 0 && !baselines->slots[baselines->entered_end - 1].is_entered) {
@@ -210,6 +211,94 @@ static bool round_orientation(const ph_layout* layout, const ph_record_request* 
     return words[0] != before[0] || words[1] != before[1];
 }
 
+// The update of a slot, or NULL.
+static inline const ph_packet_record* update_of(const ph_encoder* encoder, int slot)
+{
+    const unsigned place = encoder->by_slot[slot];
+    if (place == 0 || encoder->chosen[place - 1].kind != PH_RECORD_UPDATE) {
+        return NULL;
+    }
+    return &encoder->chosen[place - 1];
+}
+
+// ---- carriers
+
+// What the packet tells of a carrier, when it tells its place, and nothing of it is rounded or may follow: then it is
+// as it is now.
+static const ph_carrier_step* step_of(ph_encoder* encoder, int slot)
+{
+    ph_pinhole_packet* pinhole = &encoder->pinhole;
+    if (pinhole->step_slot == slot) {
+        return &pinhole->step;
+    }
+    const ph_packet_record* told = update_of(encoder, slot);
+    if (told == NULL || told->coarse != 0 || told->rotation_coarse != 0) {
+        return NULL;
+    }
+    ph_place at;
+    uint32_t words[PH_RECORD_WORDS_MAX];
+    ph_send_context_place(encoder->context, slot, &at);
+    const uint64_t motion = at.layout->position | at.layout->orientation;
+    const ph_record record = {.kind = PH_RECORD_UPDATE,
+                              .class_index = (uint8_t)at.class_index,
+                              .properties = told->properties & motion,
+                              .words = words};
+    if ((encoder->sender->replicas.dirty[slot] & motion & ~told->properties) != 0) {
+        return NULL;
+    }
+    ph_diff_fill(encoder->context, &at, record.properties, words, NULL);
+    if (!ph_carrier_step_make(&pinhole->frame, at.replica->known, &record, &pinhole->step)) {
+        return NULL;
+    }
+    pinhole->step_slot = slot;
+    encoder->chosen[told - encoder->chosen].is_carrying = true;
+    return &pinhole->step;
+}
+
+// What carries the slot of an update, for all that both ends know. Only what is told before it can say where to.
+static const ph_pinhole_carrier* carrier_of(ph_encoder* encoder, const ph_pinhole_record* made)
+{
+    const ph_replicas* replicas = &encoder->sender->replicas;
+    ph_pinhole_carrier* carrier = &encoder->pinhole.carrier;
+    const ph_pinhole_frame* frame = &encoder->pinhole.frame;
+    const int slot = ph_pinhole_carrier_slot(frame, made->baseline, made->known);
+    if (slot < 0 || slot >= replicas->slot_count) {
+        return NULL;
+    }
+    carrier->baseline = &replicas->baselines.slots[slot];
+    if (!ph_pinhole_can_carry(frame, made->baseline, carrier->baseline)) {
+        return NULL;
+    }
+    carrier->known = ph_replicas_at(replicas, slot)->known;
+    carrier->step = slot < made->record.slot ? step_of(encoder, slot) : NULL;
+    return carrier;
+}
+
+int ph_encoder_carrier(const ph_encoder* encoder, int slot)
+{
+    const ph_replicas* replicas = &encoder->sender->replicas;
+    const ph_baseline* baseline = &replicas->baselines.slots[slot];
+    if (!baseline->is_entered) {
+        return -1;
+    }
+    const int carrier = ph_pinhole_carrier_slot(&encoder->pinhole.frame, baseline,
+                                                ph_replicas_at(replicas, slot)->known);
+    return carrier < slot && (carrier < 0 || encoder->by_slot[carrier] == 0) ? carrier : -1;
+}
+
+// The cheaper one, to be carried or not.
+static void choose_carried(ph_encoder* encoder, ph_pinhole_record* made)
+{
+    made->carrier = carrier_of(encoder, made);
+    made->is_carried = false;
+    if (made->carrier == NULL || made->carrier->step == NULL || made->record.is_jump) {
+        return;
+    }
+    const uint32_t own256 = ph_pinhole_cost256(&encoder->pinhole.frame, made, NULL);
+    made->is_carried = true;
+    made->is_carried = ph_pinhole_cost256(&encoder->pinhole.frame, made, NULL) < own256;
+}
+
 // An update as a difference to the baseline. @return Which of its values were rounded.
 static uint64_t build_update(ph_encoder* encoder, const ph_record_request* request,
                              ph_pinhole_record* made)
@@ -232,6 +321,11 @@ static uint64_t build_update(ph_encoder* encoder, const ph_record_request* reque
     if ((request->properties & layout->orientation) != 0 && request->rotation_coarse != 0 &&
         round_orientation(layout, request, made)) {
         rounded |= layout->orientation;
+    }
+    made->carrier = NULL;
+    made->is_carried = false;
+    if (PH_UNLIKELY(layout->has_carrier) && (request->properties & layout->position) != 0) {
+        choose_carried(encoder, made);
     }
     return rounded;
 }
@@ -324,6 +418,9 @@ static bool add_pinhole_update(ph_encoder* encoder, const ph_record_request* req
     ph_pinhole_packet* pinhole = &encoder->pinhole;
     const ph_layout* layout = encoder->builder.at.layout;
     ph_record_request whole = *request;
+    if (before != NULL && before->is_carrying) {
+        return false; // others are told from how it went
+    }
     if (before != NULL) {
         whole.properties |= before->properties;
         whole.has_words = false;
@@ -361,16 +458,6 @@ static bool add_pinhole_update(ph_encoder* encoder, const ph_record_request* req
 }
 
 // ---- finishing
-
-// The update of a slot, or NULL.
-static inline const ph_packet_record* update_of(const ph_encoder* encoder, int slot)
-{
-    const unsigned place = encoder->by_slot[slot];
-    if (place == 0 || encoder->chosen[place - 1].kind != PH_RECORD_UPDATE) {
-        return NULL;
-    }
-    return &encoder->chosen[place - 1];
-}
 
 // All slots that the client has, in their order, with what is sent of them. @return What masks cost.
 static uint64_t write_flags(const ph_encoder* encoder, ph_entropy_writer* writer)

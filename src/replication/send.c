@@ -265,9 +265,14 @@ static void ask_for_enter(ph_sending* send, const ph_place* at, ph_record_reques
 static void ask_for_update(ph_sending* send, const ph_place* at, ph_send_turn turn,
                            const ph_diff* diff, ph_record_request* request)
 {
-    const uint64_t chosen = turn.is_filtered ? filter_diff(send, at, diff) : diff->different;
+    uint64_t chosen = turn.is_filtered ? filter_diff(send, at, diff) : diff->different;
     if (chosen == 0) {
         return;
+    }
+    // What others are carried by says how it goes as a whole.
+    if (send->context->store->class_info.layouts.has_carriers &&
+        (chosen & at->layout->position) != 0) {
+        chosen |= diff->different & at->layout->orientation;
     }
     request->kind = PH_RECORD_UPDATE;
     request->properties = chosen;
@@ -289,7 +294,7 @@ static void note_rest(ph_sending* send, const ph_place* at)
     }
 }
 
-static outcome visit_slot(ph_sending* send, ph_send_turn turn)
+static outcome visit_one(ph_sending* send, ph_send_turn turn)
 {
     ph_replicas* replicas = &send->sender->replicas;
     const int slot = turn.slot;
@@ -336,6 +341,26 @@ static outcome visit_slot(ph_sending* send, ph_send_turn turn)
         note_rest(send, at);
     }
     return result;
+}
+
+// What carries a slot goes first: then the packet says where it takes the slot. Should there be no room for it, its own
+// turn comes.
+static outcome visit_slot(ph_sending* send, ph_send_turn turn)
+{
+    const ph_replicas* replicas = &send->sender->replicas;
+    if (PH_UNLIKELY(send->context->store->class_info.layouts.has_carriers) &&
+        send->sender->is_pinhole && replicas->dirty[turn.slot] != 0) {
+        const int carrier = ph_encoder_carrier(&send->encoder, turn.slot);
+        if (carrier >= 0 && replicas->state[carrier] == PH_REPLICA_ENTERED) {
+            ph_send_turn first = turn;
+            first.slot = (uint16_t)carrier;
+            first.is_overdue = false;
+            first.is_filtered = false;
+            first.is_exact = true;
+            (void)visit_one(send, first);
+        }
+    }
+    return visit_one(send, turn);
 }
 
 // ---- packets

@@ -32,6 +32,7 @@
 #define PH_KEY_SPREADS 32
 #define PH_NUMBER_SYMBOLS 34 // lengths, and "absolute"
 #define PH_ROTATION_COARSES 8
+#define PH_CARRIED_MODELS 12
 #define PH_SPIN_LENGTHS 17 // of a component, 0..16
 
 // X(family, models, symbols)
@@ -88,7 +89,8 @@
     X(ROTATION_NEXT, PH_SCALES, PH_MAGNITUDES)                          /* second and third */     \
     X(ENTER_ROTATION, 2 + PH_ROTATION_COARSES, 1 + PH_ROTATION_COARSES) /* as expected, told */    \
     X(ENTER_SPINNING, 3, 2)           /* of the first; behind one that does not spin, that does */ \
-    X(ENTER_SPIN, 1, PH_SPIN_LENGTHS) /* length in bits */
+    X(ENTER_SPIN, 1, PH_SPIN_LENGTHS) /* length in bits */                                         \
+    X(CARRIED, PH_CARRIED_MODELS, 2)  /* not known; by how much better that was in the last step */
 
 typedef enum ph_pinhole_family {
 #define X(family, models, symbols) PH_FAMILY_##family,

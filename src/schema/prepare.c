@@ -433,6 +433,8 @@ static bool says(const ph_property_def* def, ph_parameter parameter)
         return def->is_orientation;
     case PH_PARAMETER_HEADING:
         return def->is_heading;
+    case PH_PARAMETER_CARRIER:
+        return def->is_carrier;
     case PH_PARAMETER_STRICT:
         return def->is_strict;
     case PH_PARAMETER_DEFAULT:

@@ -41,6 +41,7 @@ typedef enum ph_motion_mark {
     PH_MARK_NONE,
     PH_MARK_ORIENTATION,
     PH_MARK_HEADING, // and not the first angle
+    PH_MARK_CARRIER,
 } ph_motion_mark;
 
 typedef struct ph_property {
@@ -71,6 +72,7 @@ typedef struct ph_class {
     int position;            // index of the position property
     int orientation;         // index of the orientation, or -1
     int heading;             // index of the heading, or -1
+    int carrier;             // index of the carrier, or -1
 } ph_class;
 
 // index is 0..ph_schema_class_count()-1.

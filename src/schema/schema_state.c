@@ -94,6 +94,7 @@ static int class_value_bits(const ph_class_def* type)
         PH_ASSERT(is_good);
         bits += is_good ? ph_property_max_bits(&property) : 0;
         bits += is_good && property.def.is_orientation ? PH_ORIENTATION_EXTRA_BITS : 0;
+        bits += is_good && property.def.is_carrier ? PH_MODEL_BITS : 0;
     }
     return bits;
 }
@@ -164,6 +165,20 @@ static bool check_class_bend_and_leg(const ph_class_def* type, ph_error* error)
     return true;
 }
 
+static bool check_carrier(const ph_class_def* type, ph_error* error)
+{
+    int carrier = -1;
+    for (int i = 0; i < type->property_count; ++i) {
+        if (type->properties[i].is_carrier && carrier >= 0) {
+            return fail_schema(
+                error, "class %s: only one property can be its carrier, got %s and %s", type->name,
+                type->properties[carrier].name, type->properties[i].name);
+        }
+        carrier = type->properties[i].is_carrier ? i : carrier;
+    }
+    return true;
+}
+
 static bool check_class_radius(const ph_class_def* type, ph_error* error)
 {
     const bool is_good = type->radius_m == 0.0 ||
@@ -196,8 +211,9 @@ static bool check_class(const ph_class_def* type, ph_error* error)
                            "class %s: exactly one property must have the coding position, got %d",
                            type->name, position_count);
     }
-    return check_class_motion(type, error) && check_class_radius(type, error) &&
-           check_class_bend_and_leg(type, error) && ph_schema_check_size(type, error);
+    return check_class_motion(type, error) && check_carrier(type, error) &&
+           check_class_radius(type, error) && check_class_bend_and_leg(type, error) &&
+           ph_schema_check_size(type, error);
 }
 
 bool ph_schema_check(const ph_class_def* classes, int class_count, ph_error* error)
@@ -285,11 +301,13 @@ static void find_motion(ph_class* type)
     int angle = -1;
     type->orientation = -1;
     type->heading = -1;
+    type->carrier = -1;
     for (int i = type->def.property_count - 1; i >= 0; --i) {
         const ph_property_def* def = &type->properties[i].def;
         angle = def->coding == PH_CODING_ANGLE ? i : angle;
         type->orientation = def->is_orientation ? i : type->orientation;
         type->heading = def->is_heading ? i : type->heading;
+        type->carrier = def->is_carrier ? i : type->carrier;
     }
     if (type->orientation >= 0) {
         type->properties[type->orientation].motion_mark = PH_MARK_ORIENTATION;
@@ -297,6 +315,9 @@ static void find_motion(ph_class* type)
         type->heading = angle;
     } else if (type->heading != angle) {
         type->properties[type->heading].motion_mark = PH_MARK_HEADING;
+    }
+    if (type->carrier >= 0) {
+        type->properties[type->carrier].motion_mark = PH_MARK_CARRIER;
     }
 }
 
@@ -561,6 +582,7 @@ enum {
     MARK_ONCE,             // behind the initial value
     MARK_ORIENTATION = 32, // behind all of these
     MARK_HEADING,
+    MARK_CARRIER,
 };
 
 static uint64_t mark_of_kind(ph_integer_kind kind)
@@ -668,6 +690,8 @@ static void add_motion(ph_hash* hash, const ph_property* property)
         ph_hash_add_u64(hash, MARK_ORIENTATION);
     } else if (property->motion_mark == PH_MARK_HEADING) {
         ph_hash_add_u64(hash, MARK_HEADING);
+    } else if (property->motion_mark == PH_MARK_CARRIER) {
+        ph_hash_add_u64(hash, MARK_CARRIER);
     }
 }
 

@@ -150,6 +150,14 @@ static const char* read_heading(ph_scanner* scanner, ph_word* value, ph_property
     return NULL;
 }
 
+static const char* read_carrier(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    (void)scanner;
+    (void)value;
+    def->is_carrier = true;
+    return NULL;
+}
+
 static const char* read_strict(ph_scanner* scanner, ph_word* value, ph_property_def* def)
 {
     (void)scanner;
@@ -182,6 +190,7 @@ static const ph_option OPTIONS[] = {
     {"ground", PH_PARAMETER_GROUND, read_ground},
     {"orientation", PH_PARAMETER_ORIENTATION, read_orientation},
     {"heading", PH_PARAMETER_HEADING, read_heading},
+    {"carrier", PH_PARAMETER_CARRIER, read_carrier},
     {"strict", PH_PARAMETER_STRICT, read_strict},
     {"default", PH_PARAMETER_DEFAULT, read_default},
     {"initial", PH_PARAMETER_DEFAULT, read_initial},
@@ -273,7 +282,8 @@ typedef struct parser {
     int class_column;
     bool has_position;
     bool has_motion; // an orientation or a heading is marked
-    uint8_t* codes;  // of models; NULL: none was said yet
+    bool has_carrier;
+    uint8_t* codes; // of models; NULL: none was said yet
     int property_capacity;
     const ph_allocator* allocator;
     // Of the property that is being read: where each parameter was said, 0 for not at all.
@@ -412,6 +422,7 @@ static bool read_class(parser* p)
     p->class_column = keyword.column;
     p->has_position = false;
     p->has_motion = false;
+    p->has_carrier = false;
     return true;
 }
 
@@ -535,6 +546,11 @@ static bool read_property(parser* p)
                         "expected one orientation or heading in class %s", type->name);
     }
     p->has_motion = p->has_motion || def->is_orientation || def->is_heading;
+    if (def->is_carrier && p->has_carrier) {
+        return complain(p, p->columns[PH_PARAMETER_CARRIER], "expected one carrier in class %s",
+                        type->name);
+    }
+    p->has_carrier = p->has_carrier || def->is_carrier;
     p->has_position = p->has_position || def->coding == PH_CODING_POSITION;
     ++type->property_count;
     ++p->property_count;
@@ -776,6 +792,9 @@ static void print_motion(printer* out, const ph_property* property)
     }
     if (out->has_policies ? def->is_heading : property->motion_mark == PH_MARK_HEADING) {
         print(out, " heading");
+    }
+    if (def->is_carrier) {
+        print(out, " carrier");
     }
 }
 

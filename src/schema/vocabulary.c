@@ -56,7 +56,8 @@ static const ph_coding_row WORD_ROWS[] = {
                           false},
     [PH_CODING_BYTES] = {"bytes", POLICY | PARAMETER(LENGTH), FIELD(BYTES), PH_PARAMETER_LENGTH,
                          false},
-    [PH_CODING_ENTITY] = {"entity", POLICY, FIELD(ENTITY), PH_PARAMETERS_END, true},
+    [PH_CODING_ENTITY] = {"entity", POLICY | PARAMETER(CARRIER), FIELD(ENTITY), PH_PARAMETERS_END,
+                          true},
     [PH_CODING_POSITION] = {"position",
                             COMMON | PARAMETER(BITS) | PARAMETER(STEP) | PARAMETER(GROUND) |
                                 PARAMETER(SIGNIFICANT),
@@ -82,6 +83,7 @@ static const char* const PARAMETER_NAMES[] = {
     [PH_PARAMETER_GROUND] = "ground_tolerance_mm",
     [PH_PARAMETER_ORIENTATION] = "is_orientation",
     [PH_PARAMETER_HEADING] = "is_heading",
+    [PH_PARAMETER_CARRIER] = "is_carrier",
     [PH_PARAMETER_DEFAULT] = "has_default and default_value",
     [PH_PARAMETER_DISTANCE] = "distance_m",
     [PH_PARAMETER_SIGNIFICANT] = "significant",

@@ -62,6 +62,7 @@ class PinholePacket(Packet):
         super().__init__(receiver, data)
         self.bits = raw_bits(data)
         self.records = []
+        self.told_updates = {}
         self.read_header()
         self.coder = make_coder(self.hello.version, data, self.bits, receiver.tables)
         if not self.is_probe:
@@ -320,13 +321,14 @@ class PinholePacket(Packet):
         self.touch(slot)
         mask = self.read_mask(baseline)
         others = self.read_which_others(of_class.others()) if mask & MASK_OTHERS else []
-        told, coarse, turned = self.read_told(baseline, mask, others)
+        told, coarse, turned, is_carried = self.read_told(baseline, mask, others)
         self.update(slot, state, told)
+        self.told_updates[slot] = told
         self.records.append(Update(slot, mask, told))
         self.lines.append(
             f"update slot={slot} association={baseline.number % 4} class={of_class.name} "
             f"jump={int(mask & MASK_JUMP != 0)} coarse={coarse} "
-            f"{'' if turned is None else f'rotation={turned} '}raw={self.bits.at - start} : "
+            f"{'' if turned is None else f'rotation={turned} '}{'carried=1 ' if is_carried else ''}raw={self.bits.at - start} : "
             + of_class.told_text(told))
 
     def read_mask(self, baseline):
@@ -374,19 +376,20 @@ class PinholePacket(Packet):
         return named
 
     def read_told(self, baseline, mask, others):
-        of_class, told, coarse, turned = baseline.of_class, {}, 0, None
+        of_class, told, coarse, turned, carried = baseline.of_class, {}, 0, None, None
         place, heading, orientation = of_class.place(), of_class.heading(), of_class.orientation()
         if mask & MASK_JUMP:
             told[place.name] = read_place(self, place.coding)
         elif mask & MASK_POSITION:
-            told[place.name], coarse = read_position(self, baseline)
+            told[place.name], coarse, carried = read_position(self, baseline)
         if mask & MASK_HEADING and orientation:
-            told[orientation.name], turned = read_orientation(self, baseline, baseline.sizes_at())
+            told[orientation.name], turned = read_orientation(self, baseline, baseline.sizes_at(),
+                                                                carried)
         elif mask & MASK_HEADING:
             told[heading.name] = read_heading(self, baseline, told, mask)
         for other in others:
             told[other.name] = read_other(self, other, baseline.values[other.name])
-        return told, coarse, turned
+        return told, coarse, turned, carried is not None
 
 
 class PinholeReceiver(Receiver):

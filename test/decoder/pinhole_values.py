@@ -7,6 +7,7 @@ from math import isqrt
 
 from decoder.baseline import (HEADING_GROWTH, POSITION_GROWTH, level_of_way, shorter_way, size_of,
                               stretched, truncated, way_in, ways)
+from decoder.carried import read_carried
 from decoder.codings import Angle, Fixed, Reference, Text, Whole
 from decoder.fields import require, signed, width
 
@@ -129,21 +130,26 @@ def allowed_coarse(packet, baseline):
 
 
 def read_position(packet, baseline):
-    """A position, and how coarse it is."""
+    """A position, how coarse it is, and what is expected when it is carried (or None)."""
     coder, coding = packet.coder, baseline.of_class.place().coding
     expected, passed_us = baseline.predicted(packet.tick), baseline.since_sample_us(packet.tick)
+    plane = stretched(baseline.plane, passed_us, POSITION_GROWTH)
+    rising = stretched(baseline.z, passed_us, POSITION_GROWTH)
+    carried = read_carried(packet, baseline)
+    if carried:
+        expected, plane, rising = carried.place, carried.size, carried.size
     allowed = allowed_coarse(packet, baseline)
     coarse = allowed if allowed and coder.flag("COARSE", 0) else 0
     shift, motion = coding.shift + coarse, "MOVING" if baseline.is_moving() else "RESTING"
 
-    size = stretched(baseline.plane, passed_us, POSITION_GROWTH) - 8 * coarse
+    size = plane - 8 * coarse
     steps = coder.residual("X_" + motion, size)
     x = coordinate(expected[0], shift, steps)
     size = truncated(3 * size + size_of(abs(steps)), 4)
     y = coordinate(expected[1], shift, coder.residual("Y_" + motion, size))
 
     family = "Z_MOVING" if baseline.is_rising() else "Z_RESTING"
-    size = stretched(baseline.z, passed_us, POSITION_GROWTH)
+    size = rising
     if coding.tolerance:
         z = read_altitude(packet, (x, y), expected[2], coding,
                           lambda: coder.residual(family, size))
@@ -151,7 +157,7 @@ def read_position(packet, baseline):
         z = coordinate(expected[2], shift, coder.residual(family, size - 8 * coarse))
     require(not coarse or is_fine(packet.hello.precision, coding.shift, coarse,
                                   reach(packet.eye, (x, y, z))), "a position that is too coarse")
-    return (x, y, z), coarse
+    return (x, y, z), coarse, carried
 
 
 # Heading --------------------------------------------------------------------------------------

@@ -191,11 +191,13 @@ def read_largest(packet, rotation, bits, size, sizes):
     return order[packet.coder.symbol("ROTATION_LARGEST", 0 if more < 0 else 1 if more < 8 else 2 if more < 24 else 3)]
 
 
-def read_orientation(packet, baseline, sizes):
-    """Of an update: the levels, and how coarse they are."""
+def read_orientation(packet, baseline, sizes, carried=None):
+    """Of an update: the levels, and how coarse they are. carried: what is expected of one that is."""
     orientation = baseline.of_class.orientation()
     bits, known = orientation.coding.level_bits, baseline.values[orientation.name]
     rotation, is_turned, size = baseline.turning.forecast(known, bits, packet.tick, sizes)
+    if carried:
+        rotation, is_turned, size = carried.rotation, True, carried.rotation_size
     coarse = packet.coder.symbol("ROTATION_COARSE", coarse_of(known))
     left_out = read_largest(packet, rotation, bits, size, sizes)
     step, size, told, levels = 1 << coarse, size - 8 * coarse, 0, []

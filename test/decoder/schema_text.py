@@ -41,6 +41,7 @@ OPTIONS = {
     "ground": {"position"},
     "orientation": {"quaternion"},
     "heading": {"angle"},
+    "carrier": {"entity"},
     "default": NUMBERS | {"vec3"},
     "initial": NUMBERS | {"vec3"},
     "distance": CODINGS - {"position"},
@@ -50,7 +51,7 @@ OPTIONS = {
     "owner": CODINGS - {"position"},
     "audience": CODINGS - {"position"},
 }
-OPTIONS_ALONE = {"arithmetic", "once", "owner", "orientation", "heading"}
+OPTIONS_ALONE = {"arithmetic", "once", "owner", "orientation", "heading", "carrier"}
 RANGES_LEFT_OUT = {"bool": "0..1", "varint": "0..9007199254740992"}
 RANGE_32_BITS = "0..4294967295"
 STEPS_TOLERANCE = 1e-3
@@ -62,7 +63,7 @@ class Property:
     coding: object
     is_once: bool
     motion: str = None
-    """orientation or heading, where it is marked."""
+    """orientation, heading or carrier, where it is marked."""
 
     def fingerprint_words(self, is_first_angle):
         mark = [16] if self.is_once and not isinstance(self.coding, Position) else []
@@ -70,6 +71,8 @@ class Property:
             mark += [32]
         elif self.motion == "heading" and not is_first_angle:
             mark += [33]
+        elif self.motion == "carrier":
+            mark += [34]
         return self.coding.words() + self.coding.initial_words() + mark
 
 
@@ -96,6 +99,9 @@ class Class:
 
     def orientation(self):
         return next((p for p in self.properties if p.motion == "orientation"), None)
+
+    def carrier(self):
+        return next((p for p in self.properties if p.motion == "carrier"), None)
 
     def facing(self):
         return self.orientation() or self.heading()
@@ -268,7 +274,7 @@ def parse_property(text):
     expect(argument or coding not in ("enum", "range", "fixed", "vec3", "string", "bytes"),
            f"{coding} needs a word behind it")
     options = parse_options(words, coding)
-    motion = next((word for word in ("orientation", "heading") if word in options), None)
+    motion = next((word for word in ("orientation", "heading", "carrier") if word in options), None)
     return make_coding(coding, argument, options), "once" in options, motion
 
 
@@ -311,7 +317,9 @@ def parse_schema(text):
     for a_class in classes:
         positions = [p for p in a_class.properties if isinstance(p.coding, Position)]
         expect(len(positions) == 1, f"class {a_class.name}: exactly one property is a position")
-        expect(sum(p.motion is not None for p in a_class.properties) <= 1,
+        marks = [p.motion for p in a_class.properties]
+        expect(marks.count("orientation") + marks.count("heading") <= 1,
                f"class {a_class.name}: one orientation or heading")
+        expect(marks.count("carrier") <= 1, f"class {a_class.name}: one carrier")
         expect(len(a_class.properties) <= 64, f"class {a_class.name}: at most 64 properties")
     return classes

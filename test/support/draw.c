@@ -290,9 +290,13 @@ typedef struct class_tables {
     ph_property_def properties[PH_PROPERTIES_MAX];
 } class_tables;
 
-// One of them may be the orientation or the heading, whatever its name and place.
+// One of them may be the orientation or the heading, whatever its name and place; the last reference is the carrier.
 static void draw_motion(test_rng* rng, ph_property_def* defs, int count)
 {
+    for (int i = count - 1, found = 0; i >= 0 && found == 0; --i) {
+        found = defs[i].coding == PH_CODING_ENTITY;
+        defs[i].is_carrier = found != 0;
+    }
     if (one_in(rng, 4)) {
         return;
     }

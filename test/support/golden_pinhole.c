@@ -105,6 +105,7 @@ void golden_pinhole_begin(golden_pinhole* golden, const ph_header* header, uint3
     golden_begin(&golden->base, &full, eye_mm);
     memset(golden->coarse, 0, sizeof golden->coarse);
     memset(golden->rotation_coarse, 0, sizeof golden->rotation_coarse);
+    memset(golden->is_carried, 0, sizeof golden->is_carried);
     golden->frame = frame_of(golden, &golden->moment, &full, tick);
     golden->frame.counts = &golden->counts;
 }
@@ -169,6 +170,12 @@ void golden_pinhole_rotation_coarse(golden_pinhole* golden, int coarse)
     golden->rotation_coarse[golden->base.record_count - 1] = (uint8_t)coarse;
 }
 
+void golden_pinhole_carried(golden_pinhole* golden)
+{
+    assert_int_equal(last_record(golden)->kind, PH_RECORD_UPDATE);
+    golden->is_carried[golden->base.record_count - 1] = true;
+}
+
 // What the script says, as the sender has it.
 static void gather(const golden_pinhole* golden, golden_content* content)
 {
@@ -188,6 +195,7 @@ static void gather(const golden_pinhole* golden, golden_content* content)
         coded->record.texts = content->texts[i];
         coded->coarse = golden->coarse[i];
         coded->rotation_coarse = golden->rotation_coarse[i];
+        coded->is_carried = golden->is_carried[i];
     }
 }
 
@@ -202,6 +210,30 @@ static const ph_pinhole_neighbour* before_of(const ph_pinhole_frame* frame, gold
     }
     content->neighbours[index] = ph_pinhole_neighbour_of(frame, &content->coded[index - 1]);
     return &content->neighbours[index];
+}
+
+// The baseline of an update, and what carries its slot.
+static void set_baseline(const ph_pinhole_frame* frame, const golden_moment* moment,
+                         golden_content* content, int index)
+{
+    ph_pinhole_record* coded = &content->coded[index];
+    ph_pinhole_carrier* carrier = &content->carriers[index];
+    coded->baseline = &moment->baselines[coded->record.slot];
+    coded->known = moment->known[coded->record.slot];
+    const int slot = ph_pinhole_carrier_slot(frame, coded->baseline, coded->known);
+    if (slot < 0 || slot >= GOLDEN_SLOTS ||
+        !ph_pinhole_can_carry(frame, coded->baseline, &moment->baselines[slot])) {
+        return;
+    }
+    *carrier = (ph_pinhole_carrier){&moment->baselines[slot], moment->known[slot], NULL};
+    for (int i = 0; i < index; ++i) {
+        const ph_record* before = &content->coded[i].record;
+        if (before->slot == slot &&
+            ph_carrier_step_make(frame, carrier->known, before, &content->steps[index])) {
+            carrier->step = &content->steps[index];
+        }
+    }
+    coded->carrier = carrier;
 }
 
 static void write_record(const ph_pinhole_frame* frame, ph_entropy_writer* writer,
@@ -232,8 +264,7 @@ static void write_records(const ph_pinhole_frame* frame, const golden_moment* mo
         const bool is_told = next < content->count && content->coded[next].record.slot == slot;
         ph_pinhole_write_told(frame, writer, ph_pinhole_urgency(frame, baseline), is_told);
         if (is_told) {
-            content->coded[next].baseline = baseline;
-            content->coded[next].known = moment->known[slot];
+            set_baseline(frame, moment, content, next);
             write_record(frame, writer, content, next++);
         }
     }
@@ -317,8 +348,7 @@ static void read_updates(const golden_pinhole* golden, const ph_pinhole_frame* f
         coded->record.slot = (uint16_t)slot;
         coded->record.class_index = baseline->class_index;
         coded->record.association = association_of(&golden->heard, slot);
-        coded->baseline = baseline;
-        coded->known = moment->known[slot];
+        set_baseline(frame, moment, content, content->count - 1);
         ph_pinhole_read(frame, reader, coded);
         content->raw_bits[content->count - 1] = (int)(reader->raw.position_bits - before);
     }

@@ -29,6 +29,8 @@ typedef struct golden_content {
     int count;
     ph_pinhole_record coded[GOLDEN_RECORDS];
     ph_pinhole_neighbour neighbours[GOLDEN_RECORDS]; // of which each is told, if it is
+    ph_pinhole_carrier carriers[GOLDEN_RECORDS];     // of those that have one
+    ph_carrier_step steps[GOLDEN_RECORDS];
     ph_pinhole_spread spread;
     uint32_t words[GOLDEN_RECORDS][GOLDEN_WORDS];
     uint8_t texts[GOLDEN_RECORDS][GOLDEN_TEXTS];
@@ -66,6 +68,7 @@ typedef struct golden_pinhole {
     ph_pinhole_frame frame; // the same
     uint8_t coarse[GOLDEN_RECORDS];
     uint8_t rotation_coarse[GOLDEN_RECORDS];
+    bool is_carried[GOLDEN_RECORDS];
     ph_pinhole_counts counts; // of all symbols written
 } golden_pinhole;
 
@@ -88,6 +91,8 @@ void golden_pinhole_coarse(golden_pinhole* golden);
 void golden_pinhole_spin(golden_pinhole* golden, int x, int y, int z);
 /// The enter or update added last tells its orientation as coarsely as this.
 void golden_pinhole_rotation_coarse(golden_pinhole* golden, int coarse);
+/// The last update is told from where its carrier takes it.
+void golden_pinhole_carried(golden_pinhole* golden);
 /// Compares with test/golden/pinhole/<session>_<name>.bin and .txt; with PINHOLE_GOLDEN_WRITE in the
 /// environment, writes the two files first. The packet is applied by both ends and by the client.
 void golden_pinhole_end(golden_pinhole* golden, const char* name);

@@ -112,6 +112,7 @@ static void print_record(golden_lines* lines, const golden_pinhole* golden,
         if ((record->properties & layout->orientation) != 0) {
             golden_print(lines, " rotation=%d", coded->rotation_coarse);
         }
+        golden_print(lines, "%s", coded->is_carried ? " carried=1" : "");
     }
     golden_print(lines, " raw=%d :", content->raw_bits[index]);
     golden_print_values(lines, layout, record);

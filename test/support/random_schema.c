@@ -145,6 +145,17 @@ static void fill_policy(ph_property_def* def, test_rng* rng)
     }
 }
 
+// The first reference is the carrier of its class.
+static void mark_carrier(ph_property_def* defs, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        if (defs[i].coding == PH_CODING_ENTITY) {
+            defs[i].is_carrier = true;
+            return;
+        }
+    }
+}
+
 // One of them may be the orientation or the heading, whatever its name and place.
 static void mark_motion(ph_property_def* defs, int count, test_rng* rng)
 {
@@ -188,6 +199,7 @@ void random_schema_fill(random_schema* tables, test_rng* rng)
             fill_policy(def, rng);
         }
         mark_motion(tables->properties[c], count, rng);
+        mark_carrier(tables->properties[c], count);
         tables->classes[c].radius_m = coin(rng) ? 0.0 : between(rng, 0.001, 1000);
     }
 }

@@ -39,6 +39,12 @@ static const ph_property_def PEBBLE[] = {
     {.name = "colour", .coding = PH_CODING_ENUM, .count = 4},
 };
 
+static const ph_property_def BODY[] = {
+    {.name = "carrier", .coding = PH_CODING_ENTITY, .is_carrier = true},
+    POSITION_ONLY,
+    {.name = "turned", .coding = PH_CODING_QUATERNION, .is_orientation = true},
+};
+
 #define CLASS(label, table)                                                                        \
     (ph_class_def)                                                                                 \
     {                                                                                              \
@@ -82,6 +88,9 @@ ph_schema* session_schema_make(session_schema kind, uint64_t seed)
         break;
     case SESSION_PEBBLES:
         classes[0] = CLASS("pebble", PEBBLE);
+        break;
+    case SESSION_CARRIED:
+        classes[0] = CLASS("body", BODY);
         break;
     default:
         count = fill_random(&tables, seed);

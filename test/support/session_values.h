@@ -17,7 +17,8 @@ typedef enum session_schema {
     SESSION_WALKERS,   // a few properties on a ground of several layers, steps of 4 mm
     SESSION_PEBBLES,   // as little as possible
     SESSION_RANDOM,    // any codings, by the seed
-    SESSION_SCHEMA_COUNT
+    SESSION_SCHEMA_COUNT,
+    SESSION_CARRIED, // bodies that turn, and carry each other
 } session_schema;
 
 // The ground beneath all of them is random_record_ground().
