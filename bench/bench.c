@@ -22,6 +22,7 @@ static const app_command benches[] = {
 #if defined(PH_APP_BUS)
     {"bus", "a world on several machines: ns per record, at a sim and at a front-end", bench_bus},
 #endif
+    {"cubes", "the codec against the best: bytes per packet of a public challenge", bench_cubes},
     {"load", "a whole world of viewers: us per viewer and tick, by stage", bench_load},
 #if defined(PH_APP_NET)
     {"net", "a server on a real network: us per datagram, by stage", bench_net},

@@ -35,6 +35,9 @@ int bench_bits(int argc, char** argv);
 // `pinhole bench bus`: ns per record between a sim and front-ends over NATS.
 int bench_bus(int argc, char** argv);
 
+// `pinhole bench cubes FILE`: bytes per packet in a public challenge.
+int bench_cubes(int argc, char** argv);
+
 // `pinhole bench load`: microseconds per viewer and tick of a whole world.
 int bench_load(int argc, char** argv);
 

@@ -10,11 +10,13 @@ Asks whether the answers are there and well formed; how fast anything is, is not
 
 import gzip
 import json
+import lzma
 import math
 import os
 import pathlib
 import re
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -70,7 +72,7 @@ def check_help():
                       ("sim-server", "--help"), ("director", "--help"), ("cluster", "--help"), ("plan", "--help"),
                       ("bench", "net", "--help"), ("sim", "--help"), ("bench", "load", "--help"),
                       ("bench", "quality", "--help"), ("convert", "--help"),
-                      ("judge", "--help"), ("bench", "record", "--help")):
+                      ("judge", "--help"), ("bench", "record", "--help"), ("bench", "cubes", "--help")):
         status, output, errors = run(*arguments)
         name = " ".join(("pinhole", *arguments))
         expect(status == 0 and not errors, f"`{name}`: exit {status}, says {errors!r} on standard error")
@@ -262,6 +264,64 @@ def check_judge():
             expect(status == 1 and hint in errors, f"`pinhole judge` of a bad dump says {errors!r}, not {hint!r}")
 
 
+def cubes_levels(quaternion):
+    """As the challenge writes it: index of the largest component, the other three in 512 levels."""
+    largest = max(range(4), key=lambda i: abs(quaternion[i]))
+    sign = -1 if quaternion[largest] < 0 else 1
+    rest = (sign * part for i, part in enumerate(quaternion) if i != largest)
+    return [largest] + [min(511, max(0, round((part / math.sqrt(0.5) + 1) * 255.5))) for part in rest]
+
+
+def cubes_frame(frame):
+    """901 cubes: a player on a circle, 40 that turn round it, one on an edge of what a level can say, others at rest."""
+    numbers = []
+    for i in range(901):
+        at_rest = [3, 256, 256, 256, 30 * (i % 30), 30 * (i // 30), 102, 0]
+        if i <= 40:
+            angle = 0.02 * frame + 0.15 * i
+            half = [math.sin(0.3 * i) * math.sin(angle / 2), math.cos(0.3 * i) * math.sin(angle / 2), 0, math.cos(angle / 2)]
+            place = [int(900 * math.cos(angle)), int(900 * math.sin(angle)), 300 + frame]
+            at_rest = cubes_levels(half) + place + [1]
+        elif i == 41:
+            at_rest[:4] = ([3, 511, 256, 256], [0, 256, 256, 511], [0, 511, 255, 256], [2, 255, 511, 256])[frame // 6 % 4]
+        numbers += at_rest
+    return struct.pack(f"<{len(numbers)}i", *numbers)
+
+
+def check_cubes():
+    """Whatever rotations there are, all of it arrives exactly; packed and plain are one; what is no recording is refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        plain, packed, learned = (str(pathlib.Path(folder) / name) for name in ("cubes.bin", "cubes.bin.xz", "tuned.c"))
+        content = b"".join(cubes_frame(frame) for frame in range(60))
+        pathlib.Path(plain).write_bytes(content)
+        with lzma.open(packed, "wb") as file:
+            file.write(content)
+        found = []
+        for path in (plain, packed):
+            status, output, errors = run("bench", "cubes", path, "--json")
+            expect(status == 0, f"`pinhole bench cubes`: exit {status}, {errors!r}")
+            found.append(json.loads(output) if status == 0 else {})
+        second = found[0].get("second_half", {})
+        expect(found[0].get("lossless") is True, "`pinhole bench cubes`: frames did not arrive as they are")
+        expect(second.get("frames") == 30 and found[0]["first_half"]["frames"] == 24, "`pinhole bench cubes`: other frames count")
+        expect(abs(sum(second["bytes_by"].values()) - found[0]["bytes_per_packet"]) < 0.1, "bytes_by is not all there is")
+        expect(found[0]["bytes_per_packet"] == found[1].get("bytes_per_packet"), "packed cubes take other bytes than plain ones")
+        status, output, errors = run("bench", "cubes", plain, "--learn", learned)
+        expect(status == 0 and "CUBES_TUNED" in pathlib.Path(learned).read_text(), f"--learn: exit {status}, {errors!r}")
+        pathlib.Path(folder, "cut.xz").write_bytes(pathlib.Path(packed).read_bytes()[:-100])
+        pathlib.Path(folder, "cut.bin").write_bytes(content[:-100])
+        pathlib.Path(folder, "short.bin").write_bytes(content[:28832 * 5])
+        damaged = bytearray(pathlib.Path(packed).read_bytes())
+        damaged[len(damaged) // 2] ^= 16
+        pathlib.Path(folder, "damaged.xz").write_bytes(damaged)
+        for name, hint in (("cut.xz", "it is cut off"), ("cut.bin", "59 whole frames of 28832 bytes and 28732 bytes more"),
+                           ("short.bin", "it has 5 frames"), ("damaged.xz", "damaged"), ("none.bin", "cannot be opened")):
+            status, _, errors = run("bench", "cubes", str(pathlib.Path(folder) / name))
+            expect(status == 1 and hint in errors, f"`pinhole bench cubes` of a bad file says {errors!r}, not {hint!r}")
+        status, _, errors = run("bench", "cubes")
+        expect(status == 2 and "which recording?" in errors, f"`pinhole bench cubes` without a file says {errors!r}")
+
+
 QUALITY_KEYS = ("wire_kbps_mean", "wire_kbps_max_1s", "overruns", "budget_used_pct", "updates_per_s", "bits_per_update",
                 "error_mm", "error_mrad", "heading_deg", "stale_ms", "join_s", "missing_pct", "ghost_pct", "jolts_per_min")
 QUALITY_NOT_ABOVE = ("missing_pct", "ghost_pct", "heading_deg", "stale_ms")
@@ -351,6 +411,7 @@ def main():
     check_bench_json("vision", VISION_KEYS, VISION_RATIOS)
     check_convert()
     check_judge()
+    check_cubes()
     check_quality()
     check_full_disk()
     for sentence in complaints:
