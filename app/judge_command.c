@@ -45,7 +45,8 @@ static void print_help(const app_option* table)
            "usage: " COMMAND " [options] TRUTH SHOWN\n"
            "\n"
            "TRUTH is a recording, as 'pinhole sim' reads it. SHOWN is text,\n"
-           "time_ms,viewer,entity,x_mm,y_mm,z_mm,heading_deg: what each client showed at each\n"
+           "time_ms,viewer,entity,x_mm,y_mm,z_mm,heading_deg[,qx,qy,qz,qw]: what each client "
+           "showed at each\n"
            "tick, as 'pinhole sim --dump' writes it; plain or packed by gzip. The figures are\n"
            "those of 'pinhole sim'; docs/quality.md says what must be in the files.\n"
            "\n"
@@ -115,6 +116,7 @@ static void print_table(const judge_options* o, const ph_judge_dump_result* resu
     print_spread("error_mm", "mm", &figures->error_mm);
     print_spread("error_mrad", "mrad", &figures->error_mrad);
     print_spread("heading_deg", "deg", &figures->heading_deg);
+    print_spread("rotation_deg", "deg", &figures->rotation_deg);
     printf("%-24s %-6s %9.4g\n", "join_s", "s", figures->join_s);
     printf("%-24s %-6s %9.4g\n", "missing_pct", "%", figures->missing_pct);
     printf("%-24s %-6s %9.4g\n", "ghost_pct", "%", figures->ghost_pct);

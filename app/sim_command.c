@@ -66,6 +66,7 @@ static bool open_material(sim_job* job)
         .rate_hz = options->rate_hz,
         .seconds = options->seconds,
         .is_pose_only = strcmp(options->properties, "pose") == 0,
+        .is_flat = strcmp(options->rotation, "heading") == 0,
         .seed = options->def.seed,
     };
     ph_fault fault = {0};

@@ -26,6 +26,10 @@ const sim_figure sim_figures[] = {
     {"heading_deg.p50", "deg", 1},
     {"heading_deg.p95", "deg", 1},
     {"heading_deg.p99", "deg", 1},
+    {"rotation_deg.mean", "deg", 2},
+    {"rotation_deg.p50", "deg", 2},
+    {"rotation_deg.p95", "deg", 2},
+    {"rotation_deg.p99", "deg", 2},
     {"stale_ms.mean", "ms", 1},
     {"stale_ms.p50", "ms", 1},
     {"stale_ms.p95", "ms", 1},
@@ -63,6 +67,7 @@ int sim_figures_fill(const ph_sim_result* result, double values[SIM_FIGURE_MAX])
     count += add_spread(&figures->error_mm, &values[count]);
     count += add_spread(&figures->error_mrad, &values[count]);
     count += add_spread(&figures->heading_deg, &values[count]);
+    count += add_spread(&figures->rotation_deg, &values[count]);
     count += add_spread(&figures->stale_ms, &values[count]);
     values[count++] = figures->join_s;
     values[count++] = figures->missing_pct;
@@ -88,6 +93,7 @@ void sim_figures_explain(void)
         {"error_mm", "shown to true position at the same moment, mean and percentiles"},
         {"error_mrad", "the same as an angle seen by the viewer; its mean is the headline"},
         {"heading_deg", "error of the heading, within 50 m"},
+        {"rotation_deg", "angle between shown and true orientation, where the schema has one"},
         {"stale_ms", "how long a value has differed from the truth, within its distance"},
         {"join_s", "from a viewer's start until 95 % of what must be shown is"},
         {"missing_pct", "of what must be shown (near for a second), how much is not"},

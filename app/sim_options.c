@@ -22,6 +22,7 @@ static void set_defaults(sim_options* options)
     *options = (sim_options){
         .show = "now",
         .properties = "all",
+        .rotation = "full",
         .loss_pct = def.loss * 100.0,
         .seed = (int)def.seed,
         .def = def,
@@ -268,7 +269,7 @@ static app_option bare_row(const char* name, const char* summary, const char** t
     return row;
 }
 
-enum { ROW_COUNT = 34 };
+enum { ROW_COUNT = 35 };
 
 static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
 {
@@ -302,8 +303,10 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
                    &o->is_ablated),
         choice_row("--show", "motion extrapolated to now, or interpolated 0.5 s late", &o->show,
                    "now|delayed"),
-        choice_row("--properties", "every column, or position and heading only", &o->properties,
-                   "all|pose"),
+        choice_row("--properties", "every column, or position, heading and rotation only",
+                   &o->properties, "all|pose"),
+        choice_row("--rotation", "how things turn: in space where the source says so, or flat",
+                   &o->rotation, "full|heading"),
         text_row("--schema", "a schema (docs/schema.md); without it one is derived",
                  &o->schema_path, "FILE"),
         text_row("--tables", "a schema whose learned models are used (docs/tuning.md)",

@@ -23,6 +23,7 @@ typedef struct sim_options {
     const char* page_path;
     const char* show;
     const char* properties;
+    const char* rotation;
     const char* sweep;
     double rate_hz;
     double seconds;

@@ -41,6 +41,7 @@ static void write_question(const sim_report* report, const sim_trial* trial, ph_
     ph_json_text(json, "precision", trial->parts->precision);
     ph_json_text(json, "show", options->show);
     ph_json_text(json, "properties", options->properties);
+    ph_json_text(json, "rotation", options->rotation);
     ph_json_number(json, "rate", result->rate_hz);
     ph_json_number(json, "seconds", result->seconds);
     ph_json_integer(json, "entities", result->entity_count);

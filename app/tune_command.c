@@ -31,6 +31,7 @@ typedef struct tune_options {
     const char* page_path;
     const char* tables_path;
     const char* properties;
+    const char* rotation;
     const char* apply; // NULL: nothing
     double rate_hz;
     double seconds;
@@ -85,7 +86,7 @@ static void print_help(const app_option* table)
 
 static bool read_options(int argc, char** argv, tune_options* o, int* status)
 {
-    *o = (tune_options){.viewers = 8, .seed = 1, .properties = "all"};
+    *o = (tune_options){.viewers = 8, .seed = 1, .properties = "all", .rotation = "full"};
     const app_option table[] = {
         {.name = "RECORDING",
          .summary = "a recording (docs/measuring.md) or scene:NAME",
@@ -132,10 +133,14 @@ static bool read_options(int argc, char** argv, tune_options* o, int* status)
          .lo = 0,
          .hi = 1000000},
         {.name = "--properties",
-         .summary = "pose: position and heading only",
+         .summary = "pose: position, heading and rotation only",
          .text = &o->properties,
          .value = "WORD",
          .choices = "all|pose"},
+        {.name = "--rotation",
+         .summary = "heading: nothing turns in space",
+         .text = &o->rotation,
+         .choices = "full|heading"},
         {.name = "--viewers",
          .summary = "of each recording",
          .number = &o->viewers,
@@ -188,6 +193,7 @@ static bool open_one(tune_job* job, int index)
                                      .rate_hz = o->rate_hz,
                                      .seconds = o->seconds,
                                      .is_pose_only = strcmp(o->properties, "pose") == 0,
+                                     .is_flat = strcmp(o->rotation, "heading") == 0,
                                      .seed = (uint64_t)o->seed};
     ph_fault fault = {0};
     if (ph_sim_material_open(&job->materials[index], &def, &fault)) {

@@ -6,6 +6,8 @@
 
 #include "kit/column_bindings.h"
 
+#include "kit/recording_attitude.h"
+
 #include <pinhole/text.h>
 
 #include <math.h>
@@ -209,14 +211,20 @@ static double scale_of(const matching* m)
 
 static void note_ignored(const ph_recording* recording, ph_column_bindings* bindings)
 {
-    bindings->is_heading_ignored = true;
+    const bool is_turned = bindings->rotation >= 0;
+    bindings->is_heading_ignored = !is_turned || recording->rotation_form == PH_ATTITUDE_QUATERNION;
     bindings->ignored_columns = (UINT64_C(1) << recording->column_count) - 1;
     for (int i = 0; i < bindings->count; ++i) {
         const int column = bindings->items[i].column;
         if (column == PH_BINDING_HEADING) {
             bindings->is_heading_ignored = false;
-        } else {
+        } else if (column >= 0) {
             bindings->ignored_columns &= ~(UINT64_C(1) << column);
+        }
+    }
+    for (int c = 0; is_turned && c < recording->column_count; ++c) {
+        if (ph_attitude_has_column(recording, c)) {
+            bindings->ignored_columns &= ~(UINT64_C(1) << c);
         }
     }
 }
@@ -224,7 +232,7 @@ static void note_ignored(const ph_recording* recording, ph_column_bindings* bind
 bool ph_column_bindings_make(const ph_schema* schema, const ph_recording* recording,
                              ph_column_bindings* bindings, ph_fault* fault)
 {
-    *bindings = (ph_column_bindings){0};
+    *bindings = (ph_column_bindings){.rotation = -1};
     if (ph_schema_class_count(schema) != 1) {
         return ph_fault_set(fault, 0, 0,
                             "the schema has %d classes; a recording knows only one: leave the "
@@ -235,6 +243,12 @@ bool ph_column_bindings_make(const ph_schema* schema, const ph_recording* record
     for (int p = 0; p < only->property_count; ++p) {
         matching m = {.recording = recording, .def = &only->properties[p], .fault = fault};
         if (m.def->coding == PH_CODING_POSITION) {
+            continue;
+        }
+        if (ph_attitude_is_orientation(m.def)) {
+            bindings->rotation = p;
+            bindings->items[bindings->count++] = (ph_column_binding){
+                .property = p, .column = PH_BINDING_ROTATION, .field = PH_FIELD_F64X4};
             continue;
         }
         m.column = column_for(recording, m.def->name);

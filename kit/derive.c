@@ -6,6 +6,7 @@
 #include "kit/derive.h"
 
 #include "kit/file_text.h"
+#include "kit/recording_attitude.h"
 
 #include <pinhole/recorder.h>
 
@@ -17,7 +18,8 @@
 #define HEADING_DISTANCE_M 50.0
 #define HEADING_SIGNIFICANT_DEG 5.0
 #define OTHERS_DISTANCE_M 100.0
-enum { ANGLE_BITS = 8 };
+// A tenth of a degree.
+enum { ANGLE_BITS = 8, ORIENTATION_BITS = 11 };
 
 // No end is more steps than this from 0: decimals are dropped until that holds. More would be no
 // use, and a step must not drown in the rounding of the ends.
@@ -162,6 +164,7 @@ static bool merge_columns(merged_columns* merged, const ph_recording* recording,
 {
     for (int c = 0; c < recording->column_count; ++c) {
         if (recording->columns[c].kind != PH_COLUMN_EMPTY &&
+            !ph_attitude_has_column(recording, c) &&
             !merge_column(merged, &recording->columns[c], fault)) {
             return false;
         }
@@ -170,6 +173,25 @@ static bool merge_columns(merged_columns* merged, const ph_recording* recording,
 }
 
 // ---- the schema
+
+static bool turns_in_space(const ph_recording* recording)
+{
+    return recording->rotation_form != PH_ATTITUDE_NONE;
+}
+
+// The heading tells of what turns on a plane; of what turns in space, the orientation tells both.
+static ph_property_def make_turning(const ph_recording* recording)
+{
+    if (turns_in_space(recording)) {
+        ph_property_def made = ph_property_quaternion("orientation", ORIENTATION_BITS);
+        made.is_orientation = true;
+        return made;
+    }
+    ph_property_def made = ph_property_angle("heading", ANGLE_BITS);
+    made.significant = HEADING_SIGNIFICANT_DEG;
+    made.distance_m = HEADING_DISTANCE_M;
+    return made;
+}
 
 ph_schema* ph_derive_schema(const ph_recording* recording, ph_fault* fault)
 {
@@ -182,6 +204,12 @@ ph_schema* ph_derive_schema_of(const ph_recording* const* recordings, int record
     const ph_recording* recording = recordings[0];
     merged_columns merged = {.count = 0};
     for (int r = 0; r < recording_count; ++r) {
+        if (turns_in_space(recordings[r]) != turns_in_space(recording)) {
+            ph_fault_set(
+                fault, 0, 0,
+                "what is recorded turns in space in one recording and on a plane in another");
+            return NULL;
+        }
         if (!merge_columns(&merged, recordings[r], fault)) {
             return NULL;
         }
@@ -193,10 +221,7 @@ ph_schema* ph_derive_schema_of(const ph_recording* const* recordings, int record
         properties[count].ground_tolerance_mm = recording->altitude.tolerance_mm;
     }
     ++count;
-    properties[count] = ph_property_angle("heading", ANGLE_BITS);
-    properties[count].significant = HEADING_SIGNIFICANT_DEG;
-    properties[count].distance_m = HEADING_DISTANCE_M;
-    ++count;
+    properties[count++] = make_turning(recording);
     for (int c = 0; c < merged.count; ++c) {
         properties[count++] = make_property(&merged.columns[c]);
     }

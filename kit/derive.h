@@ -8,6 +8,8 @@
 //   whole numbers        range lowest..highest
 //   decimals             fixed lowest..highest, a step of their last decimal
 //   numbers named ..._deg  angle 8: they turn round, and are seen as exactly as the heading
+//   qx, qy, qz, qw       orientation: quaternion, everywhere, instead of the heading
+//   pitch_deg, roll_deg  with the heading the same; see kit/attitude.h
 //   words                enum, in the order of their bytes
 //
 // All but position and heading are sent within 100 m when they differ. An empty cell stands for the

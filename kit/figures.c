@@ -13,6 +13,7 @@ ph_result ph_figures_create(ph_figures* figures, double rate_hz, const ph_alloca
     if (ph_spread_create(&figures->error_mm, allocator) != PH_OK ||
         ph_spread_create(&figures->error_mrad, allocator) != PH_OK ||
         ph_spread_create(&figures->heading_deg, allocator) != PH_OK ||
+        ph_spread_create(&figures->rotation_deg, allocator) != PH_OK ||
         ph_spread_create(&figures->stale_ms, allocator) != PH_OK) {
         ph_figures_destroy(figures);
         return PH_ERROR_MEMORY;
@@ -23,6 +24,7 @@ ph_result ph_figures_create(ph_figures* figures, double rate_hz, const ph_alloca
 void ph_figures_destroy(ph_figures* figures)
 {
     ph_spread_destroy(&figures->stale_ms);
+    ph_spread_destroy(&figures->rotation_deg);
     ph_spread_destroy(&figures->heading_deg);
     ph_spread_destroy(&figures->error_mrad);
     ph_spread_destroy(&figures->error_mm);
@@ -34,12 +36,14 @@ void ph_figures_clear(ph_figures* figures)
     ph_spread_clear(&figures->error_mm);
     ph_spread_clear(&figures->error_mrad);
     ph_spread_clear(&figures->heading_deg);
+    ph_spread_clear(&figures->rotation_deg);
     ph_spread_clear(&figures->stale_ms);
     *figures = (ph_figures){
         .rate_hz = figures->rate_hz,
         .error_mm = figures->error_mm,
         .error_mrad = figures->error_mrad,
         .heading_deg = figures->heading_deg,
+        .rotation_deg = figures->rotation_deg,
         .stale_ms = figures->stale_ms,
     };
 }
@@ -51,6 +55,7 @@ void ph_figures_merge(ph_figures* figures, const ph_figures* other)
     ph_spread_merge(&figures->error_mm, &other->error_mm);
     ph_spread_merge(&figures->error_mrad, &other->error_mrad);
     ph_spread_merge(&figures->heading_deg, &other->heading_deg);
+    ph_spread_merge(&figures->rotation_deg, &other->rotation_deg);
     ph_spread_merge(&figures->stale_ms, &other->stale_ms);
     figures->shown_count += other->shown_count;
     figures->ghost_count += other->ghost_count;
@@ -73,6 +78,7 @@ ph_figures_summary ph_figures_summarise(const ph_figures* figures)
         .error_mm = ph_spread_summarise(&figures->error_mm),
         .error_mrad = ph_spread_summarise(&figures->error_mrad),
         .heading_deg = ph_spread_summarise(&figures->heading_deg),
+        .rotation_deg = ph_spread_summarise(&figures->rotation_deg),
         .stale_ms = ph_spread_summarise(&figures->stale_ms),
         .join_s =
             share_of(figures->join_ticks, (double)figures->join_count * (double)figures->rate_hz),
@@ -98,6 +104,7 @@ static void write_figures(const ph_figures_summary* summary, bool has_stale, ph_
     write_spread(&summary->error_mm, "error_mm", json);
     write_spread(&summary->error_mrad, "error_mrad", json);
     write_spread(&summary->heading_deg, "heading_deg", json);
+    write_spread(&summary->rotation_deg, "rotation_deg", json);
     if (has_stale) {
         write_spread(&summary->stale_ms, "stale_ms", json);
     }

@@ -19,6 +19,7 @@ typedef struct ph_figures {
     ph_spread error_mm; // its count: shown entities that exist, summed over frames
     ph_spread error_mrad;
     ph_spread heading_deg;
+    ph_spread rotation_deg;
     ph_spread stale_ms;
     uint64_t shown_count;   // shown entities, summed over frames
     uint64_t ghost_count;   // ghosts among them
@@ -34,6 +35,7 @@ typedef struct ph_figures_summary {
     ph_spread_summary error_mm;
     ph_spread_summary error_mrad;
     ph_spread_summary heading_deg;
+    ph_spread_summary rotation_deg; // 0 where nothing turns in space
     ph_spread_summary stale_ms;
     double join_s;
     double missing_pct;
@@ -41,7 +43,7 @@ typedef struct ph_figures_summary {
     double jolts_per_min;
 } ph_figures_summary;
 
-// Takes 700 KiB. allocator may be NULL: malloc and free.
+// Takes 900 KiB. allocator may be NULL: malloc and free.
 // @return PH_OK, or PH_ERROR_MEMORY with *figures set to {0}.
 ph_result ph_figures_create(ph_figures* figures, double rate_hz, const ph_allocator* allocator);
 void ph_figures_destroy(ph_figures* figures); // leaves {0}

@@ -14,15 +14,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIME_MS, VIEWER, ENTITY, X_MM, Y_MM, Z_MM, HEADING_DEG, CELL_COUNT, VIEWERS_MAX = 4096 };
+enum {
+    TIME_MS,
+    VIEWER,
+    ENTITY,
+    X_MM,
+    Y_MM,
+    Z_MM,
+    HEADING_DEG,
+    ROTATION, // four cells, which a file need not have
+    CELL_COUNT = ROTATION + 4,
+    VIEWERS_MAX = 4096
+};
 
-static const char* const CELL_NAMES[CELL_COUNT] = {"time_ms", "viewer", "entity",     "x_mm",
-                                                   "y_mm",    "z_mm",   "heading_deg"};
+static const char* const CELL_NAMES[CELL_COUNT] = {
+    "time_ms", "viewer", "entity", "x_mm", "y_mm", "z_mm", "heading_deg", "qx", "qy", "qz", "qw"};
 
 // Of a tick, to either side of it: files say times to a thousandth of a millisecond.
 #define TIME_TOLERANCE 0.1
 #define POSITION_MAX_MM 1099511627776.0
 #define HEADING_MAX_DEG 1000000.0
+#define ROTATION_TOLERANCE 0.01
 
 typedef struct judged_viewer {
     int entity;
@@ -44,6 +56,7 @@ typedef struct judging {
     ph_truth_history* history;
     int tick; // that is being filled
     int64_t row_count;
+    int cell_count; // of a row
 } judging;
 
 typedef struct dump_row {
@@ -53,6 +66,8 @@ typedef struct dump_row {
     double position_mm[3];
     double heading_deg;
     bool has_heading;
+    double rotation[4];
+    int rotation_count; // of its cells that are filled
 } dump_row;
 
 // ---- rows
@@ -93,6 +108,9 @@ static bool read_cell(const judging* in, const ph_csv_cell* cell, int field, dum
         row->has_heading = false;
         return true;
     }
+    if (field >= ROTATION && cell->length == 0) {
+        return true;
+    }
     if (!ph_csv_cell_read_number(cell, &read)) {
         return refuse(in, cell, field, "a number");
     }
@@ -109,11 +127,33 @@ static bool read_cell(const judging* in, const ph_csv_cell* cell, int field, dum
         row->heading_deg = number;
         return fabs(number) <= HEADING_MAX_DEG ||
                refuse(in, cell, field, "at most a million degrees");
+    case ROTATION:
+    case ROTATION + 1:
+    case ROTATION + 2:
+    case ROTATION + 3:
+        row->rotation[field - ROTATION] = number;
+        ++row->rotation_count;
+        return fabs(number) <= 1.0 + ROTATION_TOLERANCE || refuse(in, cell, field, "-1 to 1");
     default:
         row->position_mm[field - X_MM] = number;
         return fabs(number) <= POSITION_MAX_MM ||
                refuse(in, cell, field, "at most 2^40 millimetres");
     }
+}
+
+// All of a rotation or nothing, and a unit quaternion.
+static bool check_rotation(const judging* in, const dump_row* row)
+{
+    double square = 0.0;
+    for (int k = 0; k < 4; ++k) {
+        square += row->rotation[k] * row->rotation[k];
+    }
+    if (row->rotation_count == 0 ||
+        (row->rotation_count == 4 && fabs(square - 1.0) <= 2.0 * ROTATION_TOLERANCE)) {
+        return true;
+    }
+    return ph_fault_set(in->fault, in->csv.line, 0,
+                        "qx, qy, qz and qw are a unit quaternion, or all of them are empty");
 }
 
 // @return False at the end, or with *is_wrong set.
@@ -124,7 +164,8 @@ static bool next_row(judging* in, dump_row* row, bool* is_wrong)
     }
     *is_wrong = true;
     ph_csv_cell cell;
-    for (int field = 0; field < CELL_COUNT; ++field) {
+    row->rotation_count = 0;
+    for (int field = 0; field < in->cell_count; ++field) {
         if (!ph_csv_next_cell(&in->csv, &cell)) {
             return ph_fault_set(in->fault, in->csv.line, ph_csv_end_column(&in->csv),
                                 "the line ends before %s", CELL_NAMES[field]);
@@ -134,8 +175,11 @@ static bool next_row(judging* in, dump_row* row, bool* is_wrong)
         }
     }
     if (ph_csv_next_cell(&in->csv, &cell)) {
-        return ph_fault_set(in->fault, in->csv.line, cell.column,
-                            "the line goes on behind heading_deg");
+        return ph_fault_set(in->fault, in->csv.line, cell.column, "the line goes on behind %s",
+                            CELL_NAMES[in->cell_count - 1]);
+    }
+    if (!check_rotation(in, row)) {
+        return false;
     }
     *is_wrong = false;
     return true;
@@ -148,14 +192,18 @@ static bool read_names(judging* in)
     if (!ph_csv_next_line(&in->csv)) {
         return ph_fault_set(in->fault, 0, 0, "it is empty");
     }
-    for (int field = 0; field < CELL_COUNT; ++field) {
-        if (!ph_csv_next_cell(&in->csv, &cell) || !ph_csv_cell_is(&cell, CELL_NAMES[field])) {
-            return ph_fault_set(in->fault, in->csv.line, 0,
-                                "the first line must be "
-                                "time_ms,viewer,entity,x_mm,y_mm,z_mm,heading_deg");
-        }
+    int field = 0;
+    while (ph_csv_next_cell(&in->csv, &cell) && field < CELL_COUNT &&
+           ph_csv_cell_is(&cell, CELL_NAMES[field])) {
+        ++field;
     }
-    return true;
+    in->cell_count = field;
+    const bool is_form = field == CELL_COUNT || field == ROTATION;
+    return (is_form && in->csv.at == NULL) ||
+           ph_fault_set(
+               in->fault, in->csv.line, 0,
+               "the first line must be time_ms,viewer,entity,x_mm,y_mm,z_mm,heading_deg, or "
+               "that and qx,qy,qz,qw behind it");
 }
 
 // ---- viewers
@@ -225,6 +273,7 @@ static void begin_tick(judging* in, int tick)
         .y_mm = in->source->y_mm,
         .z_mm = in->source->z_mm,
         .heading_deg = in->source->heading_deg,
+        .rotation = (const double(*)[4])in->source->rotation,
         .is_jump = in->source->is_jump,
     };
     ph_truth_history_step(in->history, &now);
@@ -247,6 +296,8 @@ static bool show(judging* in, const dump_row* row)
         .has_heading = row->has_heading,
         .position_mm = {row->position_mm[0], row->position_mm[1], row->position_mm[2]},
         .heading_deg = row->has_heading ? row->heading_deg : 0.0,
+        .has_rotation = row->rotation_count == 4,
+        .rotation = {row->rotation[0], row->rotation[1], row->rotation[2], row->rotation[3]},
     };
     return true;
 }

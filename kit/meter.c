@@ -16,6 +16,7 @@
 
 #include "base/allocator.h"
 #include "kit/nearest.h"
+#include "kit/attitude.h"
 #include "kit/wrap.h"
 
 #include <math.h>
@@ -181,6 +182,12 @@ int32_t ph_meter_hundredths(double heading_deg)
     return turned < 0 ? turned + 36000 : turned;
 }
 
+int32_t ph_meter_millionths(double part)
+{
+    PH_ASSERT(part >= -2.0 && part <= 2.0);
+    return (int32_t)nearbyint(part * 1e6);
+}
+
 // ---- which entities are near
 
 static bool is_a_second(const ph_meter* meter, int32_t first_tick)
@@ -251,6 +258,18 @@ static void judge_heading(ph_meter* meter, const ph_shown* shown)
     const int32_t truth = ph_meter_hundredths(meter->def.history->now.heading_deg[shown->entity]);
     const int32_t turn = (ph_meter_hundredths(shown->heading_deg) - truth + 36000) % 36000;
     ph_spread_add(&meter->figures.heading_deg, (turn <= 18000 ? turn : 36000 - turn) / 100.0);
+}
+
+static void judge_rotation(ph_meter* meter, const ph_shown* shown)
+{
+    double rotation[4];
+    for (int k = 0; k < 4; ++k) {
+        rotation[k] = ph_meter_millionths(shown->rotation[k]);
+    }
+    ph_attitude_normalise(rotation);
+    ph_spread_add(
+        &meter->figures.rotation_deg,
+        ph_attitude_between_deg(rotation, meter->def.history->now.rotation[shown->entity]));
 }
 
 static uint64_t properties_within(const ph_meter* meter, double planar2)
@@ -326,6 +345,9 @@ static uint64_t judge_present(ph_meter* meter, const ph_shown* shown, const int6
     if (shown->has_heading && history->now.heading_deg != NULL &&
         planar2 <= HEADING_DISTANCE_MM * HEADING_DISTANCE_MM) {
         judge_heading(meter, shown);
+    }
+    if (shown->has_rotation && history->now.rotation != NULL) {
+        judge_rotation(meter, shown);
     }
     meter->figures.jolt_count += is_jolt(meter, shown->entity, tenths) ? 1 : 0;
     const uint64_t former = before->shown_last == history->tick - 1 ? before->differing : 0;

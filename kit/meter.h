@@ -25,6 +25,9 @@
 //                 its true position, at least 1,000 mm; at most 1,000
 //   heading_deg   each whose entity is present at t, at most 50 m from the eye, and shown with a
 //                 heading: the smaller angle between shown and true heading, 0..180
+//   rotation_deg  each whose entity is present at t, in a truth that has rotations, and shown with one:
+//                 the angle between shown and true rotation, 0..180. Shown ones are taken to the
+//                 nearest millionth in each part
 //   stale_ms      each whose entity is present at t, times each property of it (other than position
 //                 and heading) within whose distance it is: 0 when the client's value equals the
 //                 truth's at t, else the time from the first to the last of the uninterrupted frames
@@ -66,6 +69,8 @@ typedef struct ph_shown {
     bool has_heading;      // the client shows one and the entity has one
     double position_mm[3]; // within +-2^40
     double heading_deg;    // any number of turns, up to 10^6 degrees
+    bool has_rotation;     // as has_heading
+    double rotation[4];    // about a unit quaternion, x, y, z, w
     // Bit p: property p, counted as in the def, is one that this entity has and this client may
     // know. Distance is the meter's business.
     uint64_t properties;
@@ -105,5 +110,6 @@ void ph_meter_clear(ph_meter* meter);
 // What a dump and the figures have of a shown position and a shown or true heading.
 int64_t ph_meter_tenths(double mm);
 int32_t ph_meter_hundredths(double heading_deg); // 0..35999
+int32_t ph_meter_millionths(double part);        // of a part of a rotation, within +-2
 
 #endif

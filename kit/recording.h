@@ -57,6 +57,8 @@ typedef struct ph_recording {
     bool has_marks;     // the file says what is a jump
     ph_column* columns;
     int column_count;
+    int rotation_form;      // ph_attitude_form of kit/recording_attitude.h
+    int rotation_column[4]; // its columns, as many as it has
     ph_span* spans;
     int* first_span; // by entity; one more at the end
     // What there is to stand on, and how altitudes are best written; zero in files.

@@ -10,6 +10,7 @@
 #include "kit/file_text.h"
 #include "kit/jump_marks.h"
 #include "kit/recording_replay.h"
+#include "kit/recording_attitude.h"
 #include "kit/rows.h"
 
 #include <limits.h>
@@ -131,7 +132,7 @@ static int role_of(const reading* in, const ph_csv_cell* cell)
             return r;
         }
     }
-    return in->def->is_pose_only ? LEFT_OUT : EXTRA + in->extra_count;
+    return EXTRA + in->extra_count;
 }
 
 static bool check_name(const reading* in, const ph_csv_cell* cell)
@@ -199,6 +200,51 @@ static bool check_needed(const reading* in)
                         missing);
 }
 
+static bool is_among(const char* name, const char* const* names, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The names of the columns of the rotation, if all of them are there.
+static const char* const* names_of_rotation(const reading* in, int* count)
+{
+    static const ph_attitude_form FORMS[] = {PH_ATTITUDE_QUATERNION, PH_ATTITUDE_ANGLES};
+    for (size_t i = 0; i < sizeof FORMS / sizeof FORMS[0] && !in->def->is_flat; ++i) {
+        const char* const* names = ph_attitude_column_names(FORMS[i], count);
+        int found = 0;
+        for (int c = 0; c < in->extra_count; ++c) {
+            found += is_among(in->extra[c].name, names, *count) ? 1 : 0;
+        }
+        if (found == *count) {
+            return names;
+        }
+    }
+    *count = 0;
+    return NULL;
+}
+
+static void leave_extra_columns_out(reading* in)
+{
+    int count;
+    const char* const* names = names_of_rotation(in, &count);
+    in->extra_count = 0;
+    for (int f = 0; f < in->field_count; ++f) {
+        if (in->role[f] < EXTRA) {
+            continue;
+        }
+        in->role[f] = LEFT_OUT;
+        if (is_among(in->name[f], names, count)) {
+            in->role[f] = EXTRA + in->extra_count;
+            memcpy(in->extra[in->extra_count++].name, in->name[f], sizeof in->name[f]);
+        }
+    }
+}
+
 static bool read_names(reading* in)
 {
     ph_csv_cell cell;
@@ -207,6 +253,9 @@ static bool read_names(reading* in)
             return false;
         }
         add_field(in, &cell);
+    }
+    if (in->def->is_pose_only) {
+        leave_extra_columns_out(in);
     }
     return check_needed(in);
 }
@@ -428,6 +477,9 @@ static ph_recording* finish(reading* in)
     made->has_marks = has_role(in, TELEPORT);
     if (!made->has_marks) {
         ph_jump_marks_find(made);
+    }
+    if (!in->def->is_flat) {
+        ph_attitude_find(made);
     }
     return made;
 }

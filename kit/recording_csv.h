@@ -20,6 +20,8 @@
 //   heading_deg  0 <= heading < 360, from +x towards +y
 //   teleport     need not be there. 1: the entity did not move here from where it was at the tick
 //                before, it jumped; 0 or empty: it moved. Without it kit/jump_marks.h finds the jumps
+//   qx, qy, qz, qw or pitch_deg, roll_deg: how the entity is turned in space, see kit/attitude.h. They are
+//                extra columns, too
 //   extra        the first cell that is not empty decides: numbers or words (1..63 bytes, without
 //                quotes or control characters). A cell may be empty.
 
@@ -34,7 +36,8 @@
 typedef struct ph_recording_def {
     double rate_hz;    // goes before what the file says; 0: the file must say it
     double seconds;    // how much of it is read; 0: all
-    bool is_pose_only; // leaves the extra columns out
+    bool is_pose_only; // leaves the extra columns out but for those of the rotation
+    bool is_flat;      // nothing turns but the heading: those of the rotation are ordinary columns
 } ph_recording_def;
 
 // Also what ph_recorder has written (kit/recording_replay.h), packed by gzip or not.

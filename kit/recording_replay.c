@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "kit/jump_marks.h"
+#include "kit/recording_attitude.h"
 #include "kit/rows.h"
 
 #include <pinhole/recorder.h>
@@ -102,6 +103,42 @@ bool ph_recording_replay_is_heading(const ph_property_def* def)
            (def->coding == PH_CODING_FIXED || def->coding == PH_CODING_ANGLE);
 }
 
+// Whether a class has all that tells a rotation in this form, as columns that were text once.
+static bool has_form(const ph_class_def* type, ph_attitude_form form)
+{
+    int count;
+    const char* const* names = ph_attitude_column_names(form, &count);
+    int found = 0;
+    for (int p = 0; p < type->property_count; ++p) {
+        for (int i = 0; i < count; ++i) {
+            found += strcmp(type->properties[p].name, names[i]) == 0 ? 1 : 0;
+        }
+    }
+    return found == count;
+}
+
+// Whether a property stays when the extra columns are left out.
+static bool is_of_rotation(const ph_recording_def* def, const ph_class_def* type,
+                           const ph_property_def* property)
+{
+    if (def->is_flat) {
+        return false;
+    }
+    if (ph_attitude_is_orientation(property)) {
+        return true;
+    }
+    const ph_attitude_form form =
+        has_form(type, PH_ATTITUDE_QUATERNION) ? PH_ATTITUDE_QUATERNION : PH_ATTITUDE_ANGLES;
+    int count;
+    const char* const* names = ph_attitude_column_names(form, &count);
+    for (int i = 0; i < count && has_form(type, form); ++i) {
+        if (strcmp(property->name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static ph_column_kind kind_of(const ph_property_def* def)
 {
     if (def->coding == PH_CODING_STRING) {
@@ -113,11 +150,12 @@ static ph_column_kind kind_of(const ph_property_def* def)
 
 // The column of this name, which may be there for another class. @return NO_COLUMN where it cannot be: another
 // property of the class has it, as v_x beside a vector v.
-static int add_column(converting* in, const ph_property_def* def, const char* ending)
+static int add_column(converting* in, const ph_property_def* def, const char* begin,
+                      const char* ending)
 {
     char name[2 * PH_SCHEMA_NAME_MAX];
-    const bool is_own = ending[0] == '\0' && ph_recording_is_own_name(def->name);
-    const int length = snprintf(name, sizeof name, "%s%s", def->name, is_own ? "_" : ending);
+    const bool is_own = ending[0] == '\0' && ph_recording_is_own_name(begin);
+    const int length = snprintf(name, sizeof name, "%s%s", begin, is_own ? "_" : ending);
     const ph_column_kind kind = kind_of(def);
     const int decimals = kind == PH_COLUMN_DECIMAL ? ph_recording_replay_decimals(def) : 0;
     for (int c = 0; c < in->column_count; ++c) {
@@ -154,30 +192,34 @@ static bound_property bind_heading(const ph_property_def* def)
     };
 }
 
-static bound_property bind_property(converting* in, const ph_property_def* def)
+static bound_property bind_property(converting* in, const ph_class_def* type,
+                                    const ph_property_def* def)
 {
     static const char* const ENDINGS[] = {"_x", "_y", "_z", "_w"};
+    const bool is_orientation = !in->def->is_flat && ph_attitude_is_orientation(def);
     if (def->coding == PH_CODING_POSITION) {
         return (bound_property){.column = NO_COLUMN};
     }
     if (ph_recording_replay_is_heading(def)) {
         return bind_heading(def);
     }
-    if (in->def->is_pose_only) {
+    if (in->def->is_pose_only && !is_of_rotation(in->def, type, def)) {
         return (bound_property){.column = NO_COLUMN};
     }
     bound_property made = {.field = ph_coding_field(def->coding), .column = NO_COLUMN, .count = 1};
     if (def->coding == PH_CODING_VEC3 || def->coding == PH_CODING_QUATERNION) {
         made.count = def->coding == PH_CODING_VEC3 ? 3 : 4;
         for (int i = 0; i < made.count; ++i) {
-            const int column = add_column(in, def, ENDINGS[i]);
+            // One that is how the entity is turned has the names that all tools know.
+            const int column = is_orientation ? add_column(in, def, "q", ENDINGS[i] + 1)
+                                              : add_column(in, def, def->name, ENDINGS[i]);
             made.column = i == 0 || column == NO_COLUMN ? column : made.column;
             if (column == NO_COLUMN) {
                 break;
             }
         }
     } else if (def->coding != PH_CODING_BYTES) {
-        made.column = add_column(in, def, "");
+        made.column = add_column(in, def, def->name, "");
     }
     made.field = def->coding == PH_CODING_ENTITY ? PH_FIELD_U64 : made.field;
     in->left_out_count += made.column == NO_COLUMN;
@@ -197,7 +239,7 @@ static bool bind_classes(converting* in)
         in->classes[i].property_count = def->property_count;
         in->class_columns = 0;
         for (int p = 0; p < def->property_count; ++p) {
-            in->classes[i].properties[p] = bind_property(in, &def->properties[p]);
+            in->classes[i].properties[p] = bind_property(in, def, &def->properties[p]);
         }
     }
     return true;
@@ -532,6 +574,9 @@ static ph_recording* finish(converting* in, double rate_hz)
     made->has_marks = ph_replay_has_jumps(in->replay);
     if (!made->has_marks) {
         ph_jump_marks_find(made);
+    }
+    if (!in->def->is_flat) {
+        ph_attitude_find(made);
     }
     write_note(in, made);
     return made;

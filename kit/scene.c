@@ -15,7 +15,7 @@
 
 static const ph_play* const PLAYS[] = {&ph_play_wander, &ph_play_crowd, &ph_play_edge,
                                        &ph_play_still,  &ph_play_race,  &ph_play_asteroids,
-                                       &ph_play_town};
+                                       &ph_play_spin,   &ph_play_town};
 enum { PLAY_COUNT = sizeof PLAYS / sizeof PLAYS[0] };
 
 // A square of this area holds one actor: 1,000 to the km2.
@@ -81,6 +81,14 @@ void ph_scene_show(ph_scene* scene, int index, const double position_mm[3], doub
     scene->heading_deg[index] = turned_deg < 360.0f ? turned_deg : 0.0f;
 }
 
+void ph_scene_show_rotation(ph_scene* scene, int index, const double rotation[4])
+{
+    static const double parts = 1e6; // PH_SCENE_ROTATION_DECIMALS
+    for (int k = 0; k < 4; ++k) {
+        scene->rotation[index][k] = floor(rotation[k] * parts + 0.5) / parts;
+    }
+}
+
 static void show_walker(ph_scene* scene, int index)
 {
     const ph_walker* walker = &ph_scene_actor(scene, index)->walker;
@@ -133,9 +141,12 @@ static bool allocate(ph_scene* scene, const ph_play* play)
     scene->z_mm = calloc(count, sizeof(int32_t));
     scene->heading_deg = calloc(count, sizeof(float));
     scene->present = calloc(count, sizeof(bool));
-    return scene->x_mm != NULL && scene->y_mm != NULL && scene->z_mm != NULL &&
-           scene->heading_deg != NULL && scene->present != NULL && allocate_extras(scene) &&
-           allocate_actors(scene, play);
+    if (scene->info->has_rotation) {
+        scene->rotation = calloc(count, sizeof *scene->rotation);
+    }
+    return (scene->rotation != NULL || !scene->info->has_rotation) && scene->x_mm != NULL &&
+           scene->y_mm != NULL && scene->z_mm != NULL && scene->heading_deg != NULL &&
+           scene->present != NULL && allocate_extras(scene) && allocate_actors(scene, play);
 }
 
 // ---- life of a scene
@@ -195,6 +206,7 @@ void ph_scene_destroy(ph_scene* scene)
     }
     free(scene->actors);
     free_extras(scene);
+    free(scene->rotation);
     free(scene->present);
     free(scene->heading_deg);
     free(scene->z_mm);

@@ -10,7 +10,7 @@
 //   edge     actor 0 stands in the middle; all others dance to and fro on a circle of
 //            PH_SCENE_EDGE_RADIUS_MM around it, some across it by a step, some by tens of metres
 //   still    all stand where they are; 1,000 to the km2
-//   race     cars at 20 to 60 m/s on a closed track with hills: they brake for corners, overtake,
+//   race     cars at 20 to 60 m/s on a closed track with hills, which they pitch and roll with: they brake for corners, overtake,
 //            now and then spin off and are put back
 //   asteroids  bodies drift and spin in a ball of 120 m radius, each pushed once a second on average;
 //            extra columns spin (degrees per second) and size (dm)
@@ -36,6 +36,8 @@
 // The radius of a viewer that its world does not say otherwise of.
 #define PH_SCENE_EDGE_RADIUS_MM 250000
 
+enum { PH_SCENE_ROTATION_DECIMALS = 6 };
+
 // A column of whole numbers beside position and heading, such as health. The name is one word of
 // small letters, digits and _, as in the first line of a recording.
 typedef struct ph_scene_column {
@@ -56,6 +58,8 @@ typedef struct ph_scene_info {
     ph_ground ground;
     // How altitudes on that ground are best written.
     ph_altitude altitude;
+    bool
+        has_rotation; // its actors turn in space; the heading is what a game on a plane would have of it
 } ph_scene_info;
 
 // Arrays by actor, read-only outside kit. Coordinates lie within a few kilometres of 0.
@@ -70,7 +74,10 @@ typedef struct ph_scene {
     int32_t* z_mm;      // on gentle hills, see ph_scene_ground_mm(), or as its scene says
     float* heading_deg; // 0 <= heading < 360, from the x axis towards the y axis
     bool* present;      // the other arrays mean nothing while it is false
-    int32_t** extra;    // by column of info->extras, then by actor; NULL when there are none
+    // By actor x, y, z, w, unit quaternions, rounded to PH_SCENE_ROTATION_DECIMALS; NULL when nothing turns
+    // but the heading.
+    double (*rotation)[4];
+    int32_t** extra; // by column of info->extras, then by actor; NULL when there are none
     struct ph_scene_actors* actors;
 } ph_scene;
 

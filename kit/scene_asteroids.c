@@ -6,6 +6,7 @@
 // anew every step, so the next one is never due. What reaches the edge of the ball is thrown back.
 
 #include "kit/plane.h"
+#include "kit/attitude.h"
 #include "kit/scene_play.h"
 
 #include <math.h>
@@ -19,6 +20,8 @@
 // An impulse also takes some of the motion away. So speed stays below 8 / (1 - 0.7) m/s and spin
 // below 80 / (1 - 0.7) degrees a second, however many follow each other.
 #define KEPT_SHARE 0.7
+// Random streams behind those of all actors there can be.
+#define TURNS_PART (UINT64_C(1) << 32)
 
 enum { SPIN, SIZE, COLUMN_COUNT };
 enum { SPIN_LIMIT_DEG_S = 267, SIZE_LEAST_DM = 5, SIZE_MOST_DM = 60 };
@@ -31,8 +34,11 @@ static const ph_scene_column COLUMNS[COLUMN_COUNT] = {
 typedef struct asteroid {
     double position_mm[3];
     double velocity_mm_s[3];
-    double heading_deg; // -180..180
+    double heading_deg; // -180..180: as if it turned about z alone
     double spin_deg_s;
+    double rotation[4]; // as it turns in space
+    double spins_deg_s[3];
+    ph_rng turns;
 } asteroid;
 
 static size_t stage_bytes(int count)
@@ -62,6 +68,17 @@ static void draw_in_ball(ph_rng* random, double point[3])
     } while (square > 1.0 || square < 0.01);
 }
 
+// About each axis as much as about z. Of random numbers of its own.
+static void push_spins(asteroid* body)
+{
+    for (int k = 0; k < 2; ++k) {
+        body->spins_deg_s[k] =
+            KEPT_SHARE * body->spins_deg_s[k] +
+            ph_random_between(&body->turns, -SPIN_IMPULSE_DEG_S, SPIN_IMPULSE_DEG_S);
+    }
+    body->spins_deg_s[2] = body->spin_deg_s;
+}
+
 static void push(asteroid* body, ph_rng* random)
 {
     double way[3];
@@ -74,6 +91,7 @@ static void push(asteroid* body, ph_rng* random)
     }
     body->spin_deg_s = KEPT_SHARE * body->spin_deg_s +
                        ph_random_between(random, -SPIN_IMPULSE_DEG_S, SPIN_IMPULSE_DEG_S);
+    push_spins(body);
 }
 
 // Off the inside of the ball, as light off a mirror.
@@ -102,6 +120,8 @@ static void begin(ph_scene* scene, int index)
         body->position_mm[k] *= BALL_RADIUS_MM;
     }
     body->heading_deg = ph_random_between(random, -180.0, 180.0);
+    body->turns = ph_random_part(scene->actors->seed, TURNS_PART + (uint64_t)index);
+    ph_attitude_draw(&body->turns, body->rotation);
     push(body, random);
     scene->extra[SIZE][index] =
         SIZE_LEAST_DM + ph_random_below(random, SIZE_MOST_DM - SIZE_LEAST_DM + 1);
@@ -119,12 +139,14 @@ static void step(ph_scene* scene, int index)
     }
     throw_back(body);
     body->heading_deg = ph_plane_wrap_deg(body->heading_deg + body->spin_deg_s / scene->rate_hz);
+    ph_attitude_spin(body->rotation, body->spins_deg_s, 1.0 / scene->rate_hz);
 }
 
 static void show(ph_scene* scene, int index)
 {
     const asteroid* body = find_body(scene, index);
     ph_scene_show(scene, index, body->position_mm, body->heading_deg);
+    ph_scene_show_rotation(scene, index, body->rotation);
     scene->extra[SPIN][index] = (int32_t)floor(body->spin_deg_s + 0.5);
 }
 
@@ -133,7 +155,8 @@ const ph_play ph_play_asteroids = {
              .default_count = 250,
              .default_rate_hz = 30,
              .extras = COLUMNS,
-             .extra_count = COLUMN_COUNT},
+             .extra_count = COLUMN_COUNT,
+             .has_rotation = true},
     .begin = begin,
     .step = step,
     .stage_bytes = stage_bytes,

@@ -50,6 +50,7 @@ extern const ph_play ph_play_edge;
 extern const ph_play ph_play_still;
 extern const ph_play ph_play_race;
 extern const ph_play ph_play_asteroids;
+extern const ph_play ph_play_spin;
 extern const ph_play ph_play_town;
 
 static inline ph_actor* ph_scene_actor(const ph_scene* scene, int index)
@@ -63,6 +64,9 @@ int ph_scene_draw_steps(const ph_scene* scene, ph_actor* actor, double low_s, do
 // An actor's entries of the position and heading arrays: rounds, and turns the heading into 0..360
 // from -180..180.
 void ph_scene_show(ph_scene* scene, int index, const double position_mm[3], double heading_deg);
+
+// Its entry of the rotation array, of a play that has_rotation: a unit quaternion, rounded.
+void ph_scene_show_rotation(ph_scene* scene, int index, const double rotation[4]);
 
 // Puts an actor somewhere in the square, looking anywhere.
 void ph_scene_scatter(const ph_scene* scene, ph_actor* actor);

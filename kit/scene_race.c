@@ -8,6 +8,7 @@
 #include "kit/plane.h"
 #include "kit/scene_play.h"
 #include "kit/racetrack.h"
+#include "kit/attitude.h"
 
 #include <math.h>
 
@@ -22,6 +23,9 @@ enum { RACING, SPINNING, STRANDED };
 #define FREE_MM 1e9
 #define SPINS_PER_S (1.0 / 150.0)
 #define SLIDING_MM_S2 11000.0
+// The slope under a car is taken over so far to each side.
+#define SLOPE_MM 2000.0
+#define LEAN_DEG 4.0
 
 typedef struct racer {
     double way_mm;         // along the middle of the track
@@ -239,6 +243,31 @@ static void step(ph_scene* scene, int index)
     }
 }
 
+// How much the hills rise along a direction, in degrees; they are never steep.
+static double slope_deg(double x_mm, double y_mm, double along_x, double along_y)
+{
+    const double ahead_mm =
+        ph_scene_ground_mm(x_mm + SLOPE_MM * along_x, y_mm + SLOPE_MM * along_y);
+    const double behind_mm =
+        ph_scene_ground_mm(x_mm - SLOPE_MM * along_x, y_mm - SLOPE_MM * along_y);
+    return ph_plane_bearing_deg(2.0 * SLOPE_MM, ahead_mm - behind_mm);
+}
+
+// Its nose follows the hills, and it leans with them and out of bends.
+static void show_rotation(ph_scene* scene, int index, const racer* car)
+{
+    const double nose_x = ph_plane_cos_deg(car->heading_deg);
+    const double nose_y = ph_plane_sin_deg(car->heading_deg);
+    const double x_mm = car->position_mm[0];
+    const double y_mm = car->position_mm[1];
+    const double pitch_deg = slope_deg(x_mm, y_mm, nose_x, nose_y);
+    const double lean_deg = LEAN_DEG * car->sideways_mm_s / SIDEWAYS_MM_S;
+    double rotation[4];
+    ph_attitude_from_angles(car->heading_deg, pitch_deg,
+                            lean_deg - slope_deg(x_mm, y_mm, -nose_y, nose_x), rotation);
+    ph_scene_show_rotation(scene, index, rotation);
+}
+
 static void show(ph_scene* scene, int index)
 {
     const racer* car = &find_stage(scene)->cars[index];
@@ -246,10 +275,11 @@ static void show(ph_scene* scene, int index)
     const double y_mm = car->position_mm[1];
     const double position_mm[3] = {x_mm, y_mm, ph_scene_ground_mm(x_mm, y_mm)};
     ph_scene_show(scene, index, position_mm, car->heading_deg);
+    show_rotation(scene, index, car);
 }
 
 const ph_play ph_play_race = {
-    .info = {.name = "race", .default_count = 24, .default_rate_hz = 20},
+    .info = {.name = "race", .default_count = 24, .default_rate_hz = 20, .has_rotation = true},
     .begin = begin,
     .step = step,
     .stage_bytes = stage_bytes,

@@ -6,6 +6,7 @@
 #include "kit/scene_recording.h"
 
 #include "kit/jump_marks.h"
+#include "kit/recording_attitude.h"
 #include "kit/rows.h"
 #include "kit/scene.h"
 
@@ -15,15 +16,17 @@
 
 #define SECONDS_USUAL 60.0
 
-static bool add_tick(const ph_scene* scene, int tick, ph_rows* rows)
+static bool add_tick(const ph_scene* scene, int tick, int extra_count, ph_rows* rows)
 {
     double cells[PH_RECORDING_COLUMNS_MAX];
     for (int i = 0; i < scene->count; ++i) {
         if (!scene->present[i]) {
             continue;
         }
+        // Behind the extra columns those of the rotation, if they are wanted.
         for (int c = 0; c < rows->column_count; ++c) {
-            cells[c] = scene->extra[c][i];
+            cells[c] =
+                c < extra_count ? (double)scene->extra[c][i] : scene->rotation[i][c - extra_count];
         }
         const ph_row row = {
             .tick = tick,
@@ -38,13 +41,13 @@ static bool add_tick(const ph_scene* scene, int tick, ph_rows* rows)
     return true;
 }
 
-static bool play(ph_scene* scene, int tick_count, ph_rows* rows, ph_fault* fault)
+static bool play(ph_scene* scene, int tick_count, int extra_count, ph_rows* rows, ph_fault* fault)
 {
     for (int tick = 0; tick < tick_count; ++tick) {
         if (tick > 0) {
             ph_scene_step(scene);
         }
-        if (!add_tick(scene, tick, rows)) {
+        if (!add_tick(scene, tick, extra_count, rows)) {
             return ph_fault_set_memory(fault);
         }
     }
@@ -52,21 +55,34 @@ static bool play(ph_scene* scene, int tick_count, ph_rows* rows, ph_fault* fault
            ph_fault_set(fault, 0, 0, "no actor is ever present in the scene %s", scene->name);
 }
 
-static ph_recording* finish(const ph_scene* scene, const ph_rows* rows, ph_fault* fault)
+// Of columns of whole numbers, which are not more than extra_count, and of the rotation behind them.
+static void name_columns(const ph_scene* scene, int extra_count, ph_recording* made)
+{
+    int name_count;
+    const char* const* names = ph_attitude_column_names(PH_ATTITUDE_QUATERNION, &name_count);
+    for (int c = 0; c < made->column_count; ++c) {
+        ph_column* column = &made->columns[c];
+        const bool is_extra = c < extra_count;
+        const ph_scene_column* extra = is_extra ? &scene->info->extras[c] : NULL;
+        snprintf(column->name, sizeof column->name, "%s",
+                 is_extra ? extra->name : names[c - extra_count]);
+        column->kind = is_extra ? PH_COLUMN_WHOLE : PH_COLUMN_DECIMAL;
+        column->decimals = is_extra ? 0 : PH_SCENE_ROTATION_DECIMALS;
+        column->low = is_extra ? extra->low : -1.0;
+        column->high = is_extra ? extra->high : 1.0;
+    }
+}
+
+static ph_recording* finish(const ph_scene* scene, int extra_count, const ph_rows* rows,
+                            ph_fault* fault)
 {
     ph_recording* made = ph_rows_finish(rows);
     if (made == NULL) {
         ph_fault_set_memory(fault);
         return NULL;
     }
-    for (int c = 0; c < made->column_count; ++c) {
-        const ph_scene_column* extra = &scene->info->extras[c];
-        ph_column* column = &made->columns[c];
-        snprintf(column->name, sizeof column->name, "%s", extra->name);
-        column->kind = PH_COLUMN_WHOLE;
-        column->low = extra->low;
-        column->high = extra->high;
-    }
+    name_columns(scene, extra_count, made);
+    ph_attitude_find(made);
     made->rate_hz = scene->rate_hz;
     ph_jump_marks_find(made);
     made->ground = scene->info->ground;
@@ -91,11 +107,15 @@ ph_recording* ph_scene_recording_make(const ph_scene_recording_def* def, ph_faul
         ph_fault_set_memory(fault);
         return NULL;
     }
-    PH_ASSERT(scene->info->extra_count <= PH_RECORDING_COLUMNS_MAX);
-    ph_rows rows = {.column_count = def->is_pose_only ? 0 : scene->info->extra_count};
+    const int extra_count = def->is_pose_only ? 0 : scene->info->extra_count;
+    ph_rows rows = {.column_count = extra_count};
+    if (scene->rotation != NULL && !def->is_flat) {
+        rows.column_count += 4;
+    }
+    PH_ASSERT(rows.column_count <= PH_RECORDING_COLUMNS_MAX);
     const int tick_count = tick_count_of(def->seconds, scene->rate_hz);
-    const bool is_played = play(scene, tick_count, &rows, fault);
-    ph_recording* made = is_played ? finish(scene, &rows, fault) : NULL;
+    const bool is_played = play(scene, tick_count, extra_count, &rows, fault);
+    ph_recording* made = is_played ? finish(scene, extra_count, &rows, fault) : NULL;
     ph_rows_clear(&rows);
     ph_scene_destroy(scene);
     return made;

@@ -17,6 +17,7 @@ typedef struct ph_scene_recording_def {
     double seconds;    // 0: 60
     uint64_t seed;
     bool is_pose_only; // leaves the extra columns out
+    bool is_flat;      // and the rotation: nothing turns but the heading
 } ph_scene_recording_def;
 
 // Actor i has id i; tick 0 is the scene's first moment. Costs 24 bytes, and 8 for each extra column,

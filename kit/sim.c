@@ -197,7 +197,9 @@ static int tick_count_of(const run* of)
 static bool run_measured(run* of, ph_sim_result* result)
 {
     const bool is_dumped = of->def->dump != NULL;
-    if (is_dumped && fputs(PH_SIM_DUMP_HEAD, of->def->dump) == EOF) {
+    const char* head =
+        of->stage->source->rotation != NULL ? PH_SIM_DUMP_TURNED_HEAD : PH_SIM_DUMP_HEAD;
+    if (is_dumped && fputs(head, of->def->dump) == EOF) {
         return ph_fault_set(of->fault, 0, 0, "the dump cannot be written; is the disk full?");
     }
     if (!play(of, tick_count_of(of), is_dumped) || !collect(of, result)) {

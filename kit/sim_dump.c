@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Three numbers of 15 digits, two of 10, time and heading, all with signs and commas.
-#define ROW_MAX 128
+// Three numbers of 15 digits, two of 10, time, heading and rotation, all with signs and commas.
+#define ROW_MAX 192
 #define FIRST_CAPACITY ((size_t)1 << 16)
 
 static bool make_room(ph_sim_dump* dump)
@@ -80,6 +80,12 @@ void ph_sim_dump_add(ph_sim_dump* dump, const ph_sim_row* row, const ph_shown* s
     put_char(dump, ',');
     if (shown->has_heading) {
         put_decimal(dump, ph_meter_hundredths(shown->heading_deg), 2);
+    }
+    for (int k = 0; dump->is_turned && k < 4; ++k) {
+        put_char(dump, ',');
+        if (shown->has_rotation) {
+            put_decimal(dump, ph_meter_millionths(shown->rotation[k]), 6);
+        }
     }
     put_char(dump, '\n');
 }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Rows of a dump, made ready by one viewer: `time_ms,viewer,entity,x_mm,y_mm,z_mm,heading_deg`.
+// Rows of a dump, made ready by one viewer: `time_ms,viewer,entity,x_mm,y_mm,z_mm,heading_deg`, and
+// `qx,qy,qz,qw` behind them where entities turn in space.
 
 #ifndef PINHOLE_KIT_SIM_DUMP_H
 #define PINHOLE_KIT_SIM_DUMP_H
@@ -11,12 +12,15 @@
 #include <stdio.h>
 
 #define PH_SIM_DUMP_HEAD "time_ms,viewer,entity,x_mm,y_mm,z_mm,heading_deg\n"
+// Where entities turn in space.
+#define PH_SIM_DUMP_TURNED_HEAD "time_ms,viewer,entity,x_mm,y_mm,z_mm,heading_deg,qx,qy,qz,qw\n"
 
 // {0} is empty.
 typedef struct ph_sim_dump {
     char* text;
     size_t length;
     size_t capacity;
+    bool is_turned;  // with rotations
     bool has_failed; // there was no memory for a row
 } ph_sim_dump;
 

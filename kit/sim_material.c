@@ -21,6 +21,7 @@ static bool open_truth(ph_sim_material* material, const ph_sim_material_def* def
         .rate_hz = def->rate_hz,
         .seconds = def->seconds,
         .is_pose_only = def->is_pose_only,
+        .is_flat = def->is_flat,
         .count = def->count,
         .seed = def->seed,
     };

@@ -20,7 +20,8 @@ typedef struct ph_sim_material_def {
     const char* tables_path; // a schema whose models are used (docs/tuning.md); NULL: the library's
     double rate_hz;          // 0: as the source says
     double seconds;          // 0: all; of scenes 60
-    bool is_pose_only;       // position and heading, no extra columns
+    bool is_pose_only;       // position, heading and rotation, no extra columns
+    bool is_flat;            // nothing turns but the heading
     int count;               // of scenes: how many actors; 0: as usual
     uint64_t seed;           // of scenes
 } ph_sim_material_def;

@@ -201,6 +201,7 @@ void ph_sim_result_write_ratio(const ph_sim_result* first, const ph_sim_result* 
     write_quotients(json, "error_mm", &f->error_mm, &s->error_mm);
     write_quotients(json, "error_mrad", &f->error_mrad, &s->error_mrad);
     write_quotients(json, "heading_deg", &f->heading_deg, &s->heading_deg);
+    write_quotients(json, "rotation_deg", &f->rotation_deg, &s->rotation_deg);
     write_quotients(json, "stale_ms", &f->stale_ms, &s->stale_ms);
     write_quotient(json, "join_s", f->join_s, s->join_s);
     write_quotient(json, "missing_pct", f->missing_pct, s->missing_pct);

@@ -85,6 +85,8 @@ static bool try_show(const ph_sim_screen* screen, const ph_way_client* client,
         .has_heading = pose.has_heading,
         .position_mm = {pose.position_mm[0], pose.position_mm[1], pose.position_mm[2]},
         .heading_deg = pose.heading_deg,
+        .has_rotation = pose.has_rotation,
+        .rotation = {pose.rotation.x, pose.rotation.y, pose.rotation.z, pose.rotation.w},
         .properties = screen->stage->has[card->entity],
         .differing = card->differing,
     };

@@ -115,6 +115,7 @@ ph_sim_session* ph_sim_session_create(const ph_sim_stage* stage, int entity, boo
     session->entity = entity;
     session->last_tick = stage->recording->spans[last_span].end_tick - 1;
     session->is_measured = is_measured;
+    session->dump.is_turned = stage->source->rotation != NULL;
     ph_rng rng = stream_of(session);
     session->clock_offset_us = ph_rng_below(&rng, OFFSET_MAX_US);
     if (!create_parts(session)) {

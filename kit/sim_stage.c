@@ -28,7 +28,7 @@ static void choose_traits(ph_sim_stage* stage)
     for (int i = 0; i < bindings->count; ++i) {
         const ph_column_binding* binding = &bindings->items[i];
         const ph_property_def* property = &kind->properties[binding->property];
-        if (binding->column != PH_BINDING_HEADING && ph_sim_is_for_all(property)) {
+        if (binding->column >= 0 && ph_sim_is_for_all(property)) {
             stage->traits[stage->trait_count++] = (ph_sim_trait){
                 .property = binding->property,
                 .column = binding->column,
@@ -200,6 +200,7 @@ bool ph_sim_stage_put(ph_sim_stage* stage, ph_fault* fault)
         .y_mm = source->y_mm,
         .z_mm = source->z_mm,
         .heading_deg = source->heading_deg,
+        .rotation = (const double(*)[4])source->rotation,
         .is_jump = source->is_jump,
     };
     ph_truth_history_step(stage->history, &now);

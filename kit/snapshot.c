@@ -16,8 +16,8 @@
 static bool is_sent(const ph_property_def* def)
 {
     const ph_field field = ph_coding_field(def->coding);
-    return def->audience == PH_AUDIENCE_ALL &&
-           (field == PH_FIELD_I64 || field == PH_FIELD_F64 || field == PH_FIELD_TEXT);
+    return def->audience == PH_AUDIENCE_ALL && (field == PH_FIELD_I64 || field == PH_FIELD_F64 ||
+                                                field == PH_FIELD_TEXT || def->is_orientation);
 }
 
 static uint16_t value_size(const ph_property* described)
@@ -47,6 +47,9 @@ static void add_property(ph_snapshot_layout* layout, const ph_property* describe
         strcmp(described->def.name, HEADING_NAME) == 0) {
         layout->heading = layout->count;
     }
+    if (described->def.is_orientation) {
+        layout->orientation = layout->count;
+    }
     layout->stride += property->size;
     ++layout->count;
 }
@@ -72,6 +75,7 @@ bool ph_snapshot_layout_make(ph_snapshot_layout* layout, const ph_schema* schema
         .position = &type->properties[type->position],
         .position_property = type->position,
         .heading = -1,
+        .orientation = -1,
         .stride = POSITION_BYTES,
         .slot_count = terms->slot_count,
         .slot_bits = bits_for(terms->slot_count),

@@ -67,9 +67,10 @@ typedef struct ph_snapshot_layout {
     int position_property;
     ph_ground ground; // {0} unless the position is told by layers
     ph_snapshot_property properties[PH_PROPERTIES_MAX];
-    int count;   // beside the position
-    int heading; // of these; -1: none
-    int stride;  // bytes of a block
+    int count;       // beside the position
+    int heading;     // of these; -1: none
+    int orientation; // likewise
+    int stride;      // bytes of a block
     int slot_count;
     int slot_bits;
     // Bytes of a datagram at most: all but the last fragment of a snapshot are so large. Less than

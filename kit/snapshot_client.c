@@ -8,7 +8,7 @@
 #include "kit/snapshot_difference.h"
 
 #include "motion/clock.h"
-#include "motion/track.h"
+#include "motion/turn.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,6 +60,7 @@ struct ph_snapshot_client {
     ph_clock clock;
     ph_motion_model motion_model;
     ph_track* tracks;
+    ph_turn_track* turns; // NULL without an orientation
     uint64_t advanced_us;
     bool has_advanced;
     ph_sim_arrivals arrivals;
@@ -96,9 +97,11 @@ static bool create_arrays(ph_snapshot_client* client)
     client->announced_key = calloc(count, sizeof *client->announced_key);
     client->is_dirty = calloc(count, sizeof *client->is_dirty);
     client->tracks = calloc(count, sizeof *client->tracks);
+    const bool is_turned = layout_of(client)->orientation >= 0;
+    client->turns = is_turned ? calloc(count, sizeof *client->turns) : NULL;
     return client->parts.bytes != NULL && client->parts.got != NULL && client->generation != NULL &&
            client->announced != NULL && client->announced_key != NULL && client->is_dirty != NULL &&
-           client->tracks != NULL;
+           client->tracks != NULL && (client->turns != NULL || !is_turned);
 }
 
 ph_snapshot_client* ph_snapshot_client_create(const ph_snapshot_client_def* def)
@@ -130,6 +133,7 @@ void ph_snapshot_client_destroy(ph_snapshot_client* client)
     }
     ph_snapshot_destroy(&client->newest);
     ph_snapshot_destroy(&client->decoded);
+    free(client->turns);
     free(client->tracks);
     free(client->is_dirty);
     free(client->announced_key);
@@ -141,6 +145,19 @@ void ph_snapshot_client_destroy(ph_snapshot_client* client)
 }
 
 // ---- snapshots
+
+static void orientation_of(const ph_snapshot_layout* layout, const uint8_t* block,
+                           float rotation[4])
+{
+    const ph_snapshot_property* property = &layout->properties[layout->orientation];
+    uint32_t words[PH_VALUE_WORDS_MAX] = {0};
+    double parts[4];
+    ph_snapshot_load(property, block, words);
+    ph_property_restore_field(property->described, PH_FIELD_F64X4, words, parts);
+    for (int k = 0; k < 4; ++k) {
+        rotation[k] = (float)parts[k];
+    }
+}
 
 static void feed_track(ph_snapshot_client* client, int slot, bool has_heading)
 {
@@ -155,6 +172,11 @@ static void feed_track(ph_snapshot_client* client, int slot, bool has_heading)
         const uint32_t level = (uint32_t)ph_snapshot_number(heading, block);
         ph_heading_track_add(&track->heading, time_us,
                              (float)(ph_angle_decode(angle, level) / angle->turn * 360.0));
+    }
+    if (layout->orientation >= 0) {
+        float rotation[4];
+        orientation_of(layout, block, rotation);
+        ph_turn_track_add(&client->turns[slot], time_us, rotation, false);
     }
     uint32_t position[3];
     ph_snapshot_load_position(block, position);
@@ -201,6 +223,9 @@ static void apply_slot(ph_snapshot_client* client, int slot)
     if (!is_same_entity) {
         ++client->generation[slot];
         client->tracks[slot] = (ph_track){0};
+        if (client->turns != NULL) {
+            client->turns[slot] = (ph_turn_track){0};
+        }
     }
     client->is_dirty[slot] |= !is_same_entity || memcmp(was, is, (size_t)layout->stride) != 0;
     newest->keys[slot] = decoded->keys[slot];
@@ -460,6 +485,12 @@ void ph_snapshot_client_advance(ph_snapshot_client* client, uint64_t now_us)
     for (int slot = 0; client->has_newest && slot < layout_of(client)->slot_count; ++slot) {
         if (client->newest.is_there[slot]) {
             ph_track_show(&client->tracks[slot], &client->motion_model, &frame);
+            if (client->turns != NULL) {
+                const ph_turn_track* turn = &client->turns[slot];
+                ph_turn_track_show(&client->turns[slot],
+                                   ph_motion_model_limit_s(&client->motion_model, turn->seconds[0]),
+                                   &frame);
+            }
         }
     }
     client->advanced_us = last_us + (uint64_t)elapsed_us;
@@ -493,6 +524,14 @@ ph_result ph_snapshot_client_get_pose(const ph_snapshot_client* client, ph_entit
     const ph_track* track = &client->tracks[slot];
     *pose = (ph_pose){.has_heading = layout->heading >= 0};
     ph_track_position(track, pose->position_mm);
+    if (layout->orientation >= 0) {
+        const float* q = client->turns[slot].shown;
+        pose->has_rotation = client->turns[slot].is_shown;
+        pose->has_heading = pose->has_rotation;
+        pose->rotation = (ph_quaternion){(double)q[0], (double)q[1], (double)q[2], (double)q[3]};
+        pose->heading_deg = (double)ph_turn_heading(q);
+        return PH_OK;
+    }
     if (track->heading.is_shown) {
         pose->heading_deg = (double)track->heading.shown;
     } else if (layout->heading >= 0) {

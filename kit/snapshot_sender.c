@@ -148,6 +148,7 @@ typedef union value {
     int64_t whole;
     double number;
     int32_t place[3];
+    double rotation[4];
     char text[PH_TEXT_LENGTH_MAX + 1];
 } value;
 

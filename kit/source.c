@@ -6,11 +6,24 @@
 
 #include "kit/source.h"
 
+#include "kit/recording_attitude.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 // ---- the present tick
+
+// A quaternion tells the heading, too; whatever else the recording calls one is not of this entity's
+// nose.
+static void look_turned(ph_source* source, int entity, int row)
+{
+    double* rotation = source->rotation[entity];
+    ph_attitude_of_row(source->recording, row, rotation);
+    if (source->recording->rotation_form == PH_ATTITUDE_QUATERNION) {
+        source->heading_deg[entity] = (float)ph_attitude_heading_deg(rotation);
+    }
+}
 
 static void look(ph_source* source)
 {
@@ -28,6 +41,9 @@ static void look(ph_source* source)
         source->y_mm[e] = recording->y_mm[row];
         source->z_mm[e] = recording->z_mm[row];
         source->heading_deg[e] = recording->heading_deg[row];
+        if (source->rotation != NULL) {
+            look_turned(source, e, row);
+        }
         source->is_jump[e] = recording->is_jump[row];
     }
 }
@@ -85,9 +101,21 @@ static ph_result set_text(ph_world* world, ph_entity_id entity, const ph_column_
                                  strlen(text) + 1);
 }
 
+static ph_result set_rotation(const ph_source* source, ph_world* world, ph_entity_id id, int row,
+                              const ph_column_binding* binding)
+{
+    double rotation[4];
+    ph_attitude_of_row(source->recording, row, rotation);
+    return ph_world_set_property(world, id, binding->property, PH_FIELD_F64X4, rotation,
+                                 sizeof rotation);
+}
+
 static ph_result set_cell(const ph_source* source, ph_world* world, ph_entity_id id, int row,
                           const ph_column_binding* binding)
 {
+    if (binding->column == PH_BINDING_ROTATION) {
+        return set_rotation(source, world, id, row, binding);
+    }
     const double cell = cell_of(source->recording, binding, row);
     if (binding->field == PH_FIELD_TEXT) {
         const ph_column* column = &source->recording->columns[binding->column];
@@ -145,7 +173,7 @@ ph_result ph_source_set_row(const ph_source* source, ph_world* world, ph_entity_
     }
     for (int f = 0; f < source->bindings.count && result == PH_OK; ++f) {
         const ph_column_binding* binding = &source->bindings.items[f];
-        if (old_row < 0 ||
+        if (old_row < 0 || binding->column == PH_BINDING_ROTATION ||
             !is_same_cell(cell_of(recording, binding, row), cell_of(recording, binding, old_row))) {
             result = set_cell(source, world, id, row, binding);
         }
@@ -223,6 +251,11 @@ ph_source* ph_source_create(const ph_recording* recording, const ph_schema* sche
         ph_fault_set_memory(fault);
     }
     is_made = is_made && ph_column_bindings_make(schema, recording, &source->bindings, fault);
+    if (is_made &&
+        (recording->rotation_form != PH_ATTITUDE_NONE || source->bindings.rotation >= 0)) {
+        source->rotation = calloc(count, sizeof *source->rotation);
+        is_made = source->rotation != NULL || ph_fault_set_memory(fault);
+    }
     if (!is_made) {
         ph_source_destroy(source);
         return NULL;
@@ -242,6 +275,7 @@ void ph_source_destroy(ph_source* source)
     free(source->y_mm);
     free(source->z_mm);
     free(source->heading_deg);
+    free(source->rotation);
     free(source->is_jump);
     free(source->entity_id);
     free(source->put_row);

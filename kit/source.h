@@ -33,6 +33,8 @@ typedef struct ph_source {
     int32_t* y_mm;
     int32_t* z_mm;
     float* heading_deg;
+    double (*rotation)
+        [4]; // x, y, z, w; NULL when neither the recording nor the schema knows more than a heading
     bool* is_jump; // it did not move here since the tick before
     // In the world: {0} while it is absent, as of the last put.
     ph_entity_id* entity_id;

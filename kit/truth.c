@@ -20,8 +20,10 @@ ph_recording* ph_truth_open(const ph_truth_def* def, ph_fault* fault)
         return NULL;
     }
     if (strncmp(def->source, SCENE, length) != 0) {
-        const ph_recording_def file = {
-            .rate_hz = def->rate_hz, .seconds = def->seconds, .is_pose_only = def->is_pose_only};
+        const ph_recording_def file = {.rate_hz = def->rate_hz,
+                                       .seconds = def->seconds,
+                                       .is_pose_only = def->is_pose_only,
+                                       .is_flat = def->is_flat};
         return ph_recording_load(def->source, &file, fault);
     }
     const ph_scene_recording_def recording = {
@@ -31,6 +33,7 @@ ph_recording* ph_truth_open(const ph_truth_def* def, ph_fault* fault)
         .seconds = def->seconds,
         .seed = def->seed,
         .is_pose_only = def->is_pose_only,
+        .is_flat = def->is_flat,
     };
     return ph_scene_recording_make(&recording, fault);
 }

@@ -13,7 +13,8 @@ typedef struct ph_truth_def {
     const char* source; // the path of a recording, or scene:NAME
     double rate_hz;     // 0: as the file's first line or the scene says; at most 1000
     double seconds;     // 0: all; of scenes 60
-    bool is_pose_only;  // position and heading, no extra columns
+    bool is_pose_only;  // position, heading and rotation, no extra columns
+    bool is_flat;       // nothing turns but the heading
     int count;          // scenes: how many actors; 0: as usual
     uint64_t seed;      // scenes
 } ph_truth_def;

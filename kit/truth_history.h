@@ -27,14 +27,15 @@
 #include <pinhole/base.h>
 
 // The truth of one tick, arrays by entity number. The other arrays mean nothing where present is
-// false. heading_deg may be NULL: no entity has one; is_jump, too: there is none.
+// false. heading_deg and rotation may be NULL: no entity has one; is_jump, too: there is none.
 typedef struct ph_truth_moment {
     const bool* present;
     const int32_t* x_mm;
     const int32_t* y_mm;
     const int32_t* z_mm;
     const float* heading_deg;
-    const bool* is_jump; // it did not move here since the tick before
+    const double (*rotation)[4]; // unit quaternions x, y, z, w
+    const bool* is_jump;         // it did not move here since the tick before
 } ph_truth_moment;
 
 // What became of one entity. The way and the longest step are valid while it is present.

@@ -250,7 +250,7 @@ def check_judge():
         status, output, errors = run("judge", truth, shown, "--json")
         expect(status == 0, f"`pinhole judge`: exit {status}, {errors!r}")
         judged = json.loads(output) if status == 0 else {}
-        for key in ("error_mm", "error_mrad", "heading_deg", "join_s", "missing_pct", "ghost_pct", "jolts_per_min"):
+        for key in ("error_mm", "error_mrad", "heading_deg", "rotation_deg", "join_s", "missing_pct", "ghost_pct", "jolts_per_min"):
             expect(judged.get(key) == simulated[key], f"{key}: sim {simulated[key]!r}, judge {judged.get(key)!r}")
         expect("stale_ms" in simulated and "stale_ms" not in judged, "`pinhole judge` has a stale_ms, of which a dump says nothing")
         rows = pathlib.Path(shown).read_text().splitlines()

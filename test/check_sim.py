@@ -33,7 +33,7 @@ NUMBERS = [
     "wire_kbps_mean", "wire_kbps_max_1s", "overruns", "budget_used_pct", "updates_per_s", "bits_per_update", "join_s",
     "missing_pct", "ghost_pct", "jolts_per_min", "converge_s", "cpu_us_per_viewer_tick",
 ]
-SPREADS = ["error_mm", "error_mrad", "heading_deg", "stale_ms"]
+SPREADS = ["error_mm", "error_mrad", "heading_deg", "rotation_deg", "stale_ms"]
 PARTS = ["mean", "p50", "p95", "p99"]
 REASONS = ["header", "slot", "mask", "enter", "leave", "padding"]
 ASKED = [

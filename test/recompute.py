@@ -11,11 +11,12 @@ second again and again. Shares no code with the program. Without --json it print
 it, every figure must agree, and the exit code says whether: 0 yes, 1 no, 2 the files make no sense.
 
 --bias MM moves everything that is shown along x: the figures must then disagree. `stale_ms` is not
-recomputed: a dump holds positions and headings only.
+recomputed: a dump holds positions, headings and rotations only.
 
 RECORDING  tick,entity,x_mm,y_mm,z_mm,heading_deg,...   plain or gzip, `# rate N` on top if it likes;
            a column `teleport` says what is a jump, else that is found as kit/jump_marks.h has it
-DUMP       time_ms,viewer,entity,x_mm,y_mm,z_mm,heading_deg   plain or gzip, rows in any order;
+           qx,qy,qz,qw or pitch_deg,roll_deg say how things are turned, see docs/measuring.md
+DUMP       time_ms,viewer,entity,x_mm,y_mm,z_mm,heading_deg   plain or gzip, rows in any order, with qx,qy,qz,qw behind;
            time_ms = 1000 x tick / rate; viewer and entity as in the recording; heading may be empty
 """
 
@@ -27,7 +28,8 @@ import json
 import math
 import sys
 
-SPREADS = ("error_mm", "error_mrad", "heading_deg")
+QUATERNION = ("qx", "qy", "qz", "qw")
+SPREADS = ("error_mm", "error_mrad", "heading_deg", "rotation_deg")
 NUMBERS = ("join_s", "missing_pct", "ghost_pct", "jolts_per_min")
 
 # How far figures may be apart: relative, plus absolute. The program tells percentiles to 0.1 % and
@@ -52,7 +54,7 @@ class Nonsense(Exception):
 # ---- files ---------------------------------------------------------------------------------------
 
 # mm or tenths; hundredths of a degree or None; whether it is marked as a jump, or None
-Place = collections.namedtuple("Place", "x y z heading mark", defaults=(None,))
+Place = collections.namedtuple("Place", "x y z heading mark rotation", defaults=(None, None))
 
 
 def open_text(path):
@@ -77,6 +79,38 @@ def hundredths(text):
     return round(float(text) * 100) % 36000 if text else None
 
 
+def product(a, b):
+    (ax, ay, az, aw), (bx, by, bz, bw) = a, b
+    return (aw * bx + ax * bw + ay * bz - az * by, aw * by + ay * bw + az * bx - ax * bz,
+            aw * bz + az * bw + ax * by - ay * bx, aw * bw - ax * bx - ay * by - az * bz)
+
+
+def unit(q):
+    length = math.sqrt(sum(part**2 for part in q))
+    return tuple(part / length for part in q) if length > 1e-9 else (0.0, 0.0, 0.0, 1.0)
+
+
+def turned_of(row):
+    """A unit quaternion from either form of columns; None without any."""
+    if all(name in row for name in QUATERNION):
+        return unit([float(row[name] or 0) for name in QUATERNION])
+    if "pitch_deg" in row and "roll_deg" in row:
+        yaw, pitch, roll = (math.radians(float(row[name] or 0)) / 2 for name in ("heading_deg", "pitch_deg", "roll_deg"))
+        q = product((0, 0, math.sin(yaw), math.cos(yaw)), (0, -math.sin(pitch), 0, math.cos(pitch)))
+        return product(q, (-math.sin(roll), 0, 0, math.cos(roll)))
+    return None
+
+
+def heading_of(q):
+    x, y, z, w = q
+    return math.degrees(math.atan2(2 * (x * y + z * w), 1 - 2 * (y * y + z * z)))
+
+
+def angle_between(a, b):
+    x, y, z, w = product((-a[0], -a[1], -a[2], a[3]), b)
+    return math.degrees(2 * math.atan2(math.sqrt(x * x + y * y + z * z), abs(w)))
+
+
 def read_recording(path, rate, seconds):
     """{tick: {entity: Place in mm}}"""
     ticks = {}
@@ -87,9 +121,11 @@ def read_recording(path, rate, seconds):
             first = tick if first is None else first
             if seconds and tick - first >= math.floor(seconds * rate + 0.5):
                 break
+            turned = turned_of(row)
+            heading = heading_of(turned) if all(name in row for name in QUATERNION) else row["heading_deg"]
             ticks.setdefault(tick, {})[int(row["entity"])] = Place(
-                int(row["x_mm"]), int(row["y_mm"]), int(row["z_mm"]), hundredths(row["heading_deg"]),
-                row["teleport"] == "1" if "teleport" in row else None)
+                int(row["x_mm"]), int(row["y_mm"]), int(row["z_mm"]), hundredths(str(heading)),
+                row["teleport"] == "1" if "teleport" in row else None, turned)
     if not ticks:
         raise Nonsense(f"{path} holds no rows")
     return ticks
@@ -114,7 +150,8 @@ def read_dump(path, rate, bias_mm):
             if entity == viewer:
                 raise Nonsense(f"{path}: viewer {viewer} shows itself at {row['time_ms']} ms")
             frame[entity] = Place(round((float(row["x_mm"]) + bias_mm) * 10), round(float(row["y_mm"]) * 10),
-                                  round(float(row["z_mm"]) * 10), hundredths(row["heading_deg"]))
+                                  round(float(row["z_mm"]) * 10), hundredths(row["heading_deg"]),
+                                  rotation=unit([float(row[name]) for name in QUATERNION]) if row.get("qw") else None)
     return shown
 
 
@@ -274,6 +311,8 @@ class Viewer:
         if place.heading is not None and planar2(eye, true) <= 50000**2:
             turn = (place.heading - true.heading) % 36000
             self.counts.spreads["heading_deg"].append(min(turn, 36000 - turn) / 100)
+        if place.rotation is not None and true.rotation is not None:
+            self.counts.spreads["rotation_deg"].append(angle_between(place.rotation, true.rotation))
         if entity in self.former:
             self.counts.jolts += self.is_jolt(tick, entity, self.former[entity], place)
 

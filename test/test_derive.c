@@ -131,6 +131,20 @@ static void a_ground_gives_its_tolerance(void** state)
     ph_raster_destroy(raster);
 }
 
+static void what_turns_in_space_has_an_orientation(void** state)
+{
+    (void)state;
+    const ph_scene_recording_def def = {.scene = "spin", .count = 2, .seconds = 1.0};
+    ph_fault fault;
+    assert_prints(ph_scene_recording_make(&def, &fault),
+                  "class thing\n"
+                  "    position: position 16 step 16\n"
+                  "    orientation: quaternion 11 orientation\n");
+    const ph_scene_recording_def flat = {
+        .scene = "spin", .count = 2, .seconds = 1.0, .is_flat = true};
+    assert_prints(ph_scene_recording_make(&flat, &fault), POSE);
+}
+
 // ---- from a file
 
 static ph_recording* read_one(const char* csv)
@@ -205,6 +219,7 @@ int main(void)
         cmocka_unit_test(a_scene_gives_position_and_heading),
         cmocka_unit_test(a_ground_gives_its_tolerance),
         cmocka_unit_test(several_recordings_give_one_schema_that_holds_all),
+        cmocka_unit_test(what_turns_in_space_has_an_orientation),
         cmocka_unit_test(a_schema_is_loaded_from_a_file),
         cmocka_unit_test(a_broken_schema_says_where),
     };

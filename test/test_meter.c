@@ -13,6 +13,8 @@
 
 #include <math.h>
 
+#define DEGREES_PER_RADIAN 57.29577951308232
+
 static void assert_close(double found, double expected)
 {
     if (fabs(found - expected) > 1e-9) {
@@ -156,6 +158,32 @@ static void show_heading(meter_stage* stage, int entity, double heading_deg)
 }
 
 // From 359.5 to 0.5 it is 1 degree, from 270 to 30.25 it is 120.25, from 10 to 200.5 it is 169.5.
+// A quarter turn about z shown as a third of a turn about the same axis: 30 degrees, whatever the sign of either; and
+// at any distance.
+static void rotations_differ_by_their_angle(void** state)
+{
+    (void)state;
+    meter_stage stage;
+    meter_stage_open(&stage, 2);
+    stage.x_mm[1] = 90000;
+    stage.has_rotations = true;
+    stage.rotation[1][2] = -sin(45.0 / DEGREES_PER_RADIAN);
+    stage.rotation[1][3] = -cos(45.0 / DEGREES_PER_RADIAN);
+    meter_stage_show(&stage, 1, 90000.0, 0.0, 0.0);
+    meter_stage_tick(&stage); // shown without one: no sample
+    assert_int_equal(meter_stage_figures(&stage)->rotation_deg.count, 0);
+    stage.shown[1].has_rotation = true;
+    stage.shown[1].rotation[2] = sin(60.0 / DEGREES_PER_RADIAN);
+    stage.shown[1].rotation[3] = cos(60.0 / DEGREES_PER_RADIAN);
+    meter_stage_tick(&stage);
+    assert_int_equal(meter_stage_figures(&stage)->rotation_deg.count, 1);
+    assert_true(fabs(meter_stage_summary(&stage).rotation_deg.mean - 30.0) < 1e-4);
+    stage.has_rotations = false; // the truth has none: no sample
+    meter_stage_tick(&stage);
+    assert_int_equal(meter_stage_figures(&stage)->rotation_deg.count, 1);
+    meter_stage_close(&stage);
+}
+
 static void headings_differ_by_the_smaller_angle(void** state)
 {
     (void)state;
@@ -530,6 +558,7 @@ int main(void)
         cmocka_unit_test(shown_positions_are_taken_as_a_dump_has_them),
         cmocka_unit_test(the_absent_and_the_viewer_itself_have_no_error),
         cmocka_unit_test(nothing_counts_while_the_viewer_is_absent),
+        cmocka_unit_test(rotations_differ_by_their_angle),
         cmocka_unit_test(headings_differ_by_the_smaller_angle),
         cmocka_unit_test(headings_count_within_50_m),
         cmocka_unit_test(stale_is_how_long_it_has_differed),

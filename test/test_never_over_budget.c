@@ -312,8 +312,8 @@ static void check_ledger(const test_session* session, int viewer, const ph_viewe
 }
 
 // Two things wait in the pinhole profile: news of an entity whose enter is in flight, and, unless
-// half of the bucket is full and a datagram more, positions that are as fine as the viewer asks
-// for.
+// half of the bucket is full and a datagram more, positions and orientations that are as fine as the
+// viewer asks for.
 static uint64_t may_wait(const ph_send_context* context, int slot, bool may_be_coarse)
 {
     const ph_replicas* replicas = &context->sender->replicas;
@@ -321,7 +321,8 @@ static uint64_t may_wait(const ph_send_context* context, int slot, bool may_be_c
     if (replicas->state[slot] == PH_REPLICA_ENTERING) {
         return UINT64_MAX;
     }
-    return may_be_coarse ? context->store->class_info.layouts.layouts[class_index].position : 0;
+    const ph_layout* layout = &context->store->class_info.layouts.layouts[class_index];
+    return may_be_coarse ? layout->position | layout->orientation : 0;
 }
 
 static bool must_have_been_sent(const test_session* session, int viewer,

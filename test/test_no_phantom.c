@@ -73,6 +73,34 @@ static void note_place(const test_session* session, const session_entity* entity
                      PH_OK);
 }
 
+// The same of every orientation.
+typedef struct turned {
+    uint64_t name;
+    double rotation[4];
+    int next1;
+} turned;
+static turned turns[400000];
+static int turned_count;
+static int turned_heads1[1 << PLACE_BITS];
+
+static int* turned_head1(uint64_t name)
+{
+    return &turned_heads1[ph_hash_mix(name) >> (64 - PLACE_BITS)];
+}
+
+static void note_turned(const test_session* session, const session_entity* entity, int property)
+{
+    turned* next = &turns[turned_count++];
+    int* head1 = turned_head1(entity->name);
+    assert_true(turned_count < (int)(sizeof turns / sizeof turns[0]));
+    next->name = entity->name;
+    next->next1 = *head1;
+    *head1 = turned_count;
+    assert_int_equal(ph_world_get_property(session->world, entity->id, property, PH_FIELD_F64X4,
+                                           next->rotation, sizeof next->rotation),
+                     PH_OK);
+}
+
 // ---- what is true
 
 // The present values by place of the world, to be closed when they change.
@@ -109,6 +137,9 @@ static void note_entity(const test_session* session, const session_entity* entit
         note(entity->name, p, now->values[p], STILL_SO);
         if (def->coding == PH_CODING_POSITION) {
             note_place(session, entity, p);
+        }
+        if (def->is_orientation) {
+            note_turned(session, entity, p);
         }
     }
 }
@@ -178,6 +209,39 @@ static bool is_coarse_right(const test_session* session, const session_viewer* v
     return true;
 }
 
+// A step of an orientation is at most four degrees, of each of three components.
+#define COARSE_DEG 6.0
+
+static double nearest_deg(uint64_t name, const double rotation[4])
+{
+    double most = 0.0;
+    for (int at1 = *turned_head1(name); at1 != 0; at1 = turns[at1 - 1].next1) {
+        const double* q = turns[at1 - 1].rotation;
+        if (turns[at1 - 1].name == name) {
+            most = fmax(most, fabs(q[0] * rotation[0] + q[1] * rotation[1] + q[2] * rotation[2] +
+                                   q[3] * rotation[3]));
+        }
+    }
+    return 2.0 * acos(fmin(most, 1.0)) * 57.29577951308232;
+}
+
+// A coarse orientation has just been told, likewise.
+static bool is_coarsely_turned(const test_session* session, const session_viewer* viewer,
+                               ph_entity_id id, const session_shown* shown, int property)
+{
+    double rotation[4];
+    assert_int_equal(ph_client_get_property(viewer->client, id, property, PH_FIELD_F64X4, rotation,
+                                            sizeof rotation),
+                     PH_OK);
+    if (nearest_deg(shown->name, rotation) > COARSE_DEG) {
+        return false;
+    }
+    const ph_property_def* def = session_property(session, shown->class_index, property);
+    note(shown->name, property, session_client_value(viewer->client, id, def, property),
+         ph_world_tick_count(session->world));
+    return true;
+}
+
 typedef enum occasion {
     OCCASION_UPDATE,
     OCCASION_ENTER, // may be coarser
@@ -195,6 +259,10 @@ static bool was_so(const test_session* session, const session_viewer* viewer, in
     if (ph_hash_map_try_find(&history, key_of(shown->name, property, value), &last_tick) &&
         last_tick >= shown->since_tick) {
         return true;
+    }
+    if (session->def.profile == PH_PROFILE_PINHOLE && def->is_orientation && why != OCCASION_LOOK &&
+        viewer->def.precision_mrad != 0.0) {
+        return is_coarsely_turned(session, viewer, id, shown, property);
     }
     const double told_mrad = viewer->def.precision_mrad;
     const double enter_mrad =
@@ -304,6 +372,8 @@ static void run_one(const session_def* def)
     static test_session session;
     memset(presents, 0, present_end * sizeof presents[0]);
     memset(place_heads1, 0, sizeof place_heads1);
+    memset(turned_heads1, 0, sizeof turned_heads1);
+    turned_count = 0;
     present_end = 0;
     place_count = 0;
     assert_int_equal(ph_hash_map_create(&history, &(ph_allocator){0}, 1000, 1), PH_OK);

@@ -52,6 +52,7 @@ static void a_hundred_steps_have_golden_hashes(void** state)
     assert_int_equal(hash_of_steps("still", 2024, 100), UINT64_C(0x0E59E2E481A0AEDD));
     assert_int_equal(hash_of_steps("race", 2024, 100), UINT64_C(0x4CF276FC0741A7D6));
     assert_int_equal(hash_of_steps("asteroids", 2024, 100), UINT64_C(0x344B7044A8A4C212));
+    assert_int_equal(hash_of_steps("spin", 2024, 100), UINT64_C(0xD2948DEB36E33D69));
     assert_int_equal(hash_of_steps("town", 2024, 100), UINT64_C(0x839B445DCC0FA0FC));
 }
 

@@ -111,6 +111,63 @@ static void parts_can_be_exchanged_one_by_one(void** state)
     tear_down(&f);
 }
 
+// ---- orientations
+
+// The share of the payload that tells how things are turned.
+static double orientation_bits(const ph_sim_result* result)
+{
+    double found = 0.0;
+    ph_sim_bits bits;
+    for (int i = 0; ph_sim_result_bits(result, i, &bits); ++i) {
+        found += strcmp(bits.key, "orientation") == 0 ? (double)bits.bits256 / 256.0 : 0.0;
+    }
+    return found;
+}
+
+// The promises at any budget and on any link, and the same to both ends when all stands still.
+static void the_promises_hold_for_what_turns_in_space(void** state)
+{
+    (void)state;
+    static const double KBPS[] = {2.0, 13.0, 40.0, 0.0};
+    static const double LOSS[] = {0.01, 0.3, 0.0, 0.1};
+    static const char* const SCENES[] = {"asteroids", "spin", "race", "spin"};
+    for (int i = 0; i < 4; ++i) {
+        for (int profile = 0; profile < 2; ++profile) {
+            fixture f;
+            set_up(&f, SCENES[i], 30, 12.0);
+            f.def.kbps = KBPS[i];
+            f.def.loss = LOSS[i];
+            f.def.profile = profile == 0 ? PH_PROFILE_PINHOLE : PH_PROFILE_CLASSIC;
+            run_on(&f, 1);
+            assert_int_equal(f.result.traffic.overruns, 0);
+            assert_int_equal(f.result.traffic.refused, 0);
+            assert_true(f.result.is_converged);
+            assert_true(ph_sim_result_rates(&f.result).budget_used_pct >= 95.0);
+            assert_true(f.result.figures.rotation_deg.mean > 0.0);
+            tear_down(&f);
+        }
+    }
+}
+
+// Bodies in free spin are told some two or three times a second each, though the budget would let all be told ten
+// times; and shown within two degrees nevertheless.
+static void what_is_shown_turned_right_is_not_told(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "spin", 30, 14.0);
+    f.def.kbps = 13.0;
+    f.def.skips_standstill = true;
+    run_on(&f, 1);
+    const double bodies = 29.0;
+    const double each = orientation_bits(&f.result) / (bodies * 3.0 * 14.0);
+    assert_true(f.result.figures.rotation_deg.mean < 2.0);
+    if (!(each < 70.0)) {
+        fail_msg("%g bits a second for each body", each);
+    }
+    tear_down(&f);
+}
+
 // ---- plain snapshots: the same promises
 
 static void use_snapshots(fixture* f)
@@ -397,6 +454,8 @@ int main(void)
         cmocka_unit_test(the_promises_hold_on_a_town),
         cmocka_unit_test(bits_by_reason_add_up_exactly),
         cmocka_unit_test(parts_can_be_exchanged_one_by_one),
+        cmocka_unit_test(the_promises_hold_for_what_turns_in_space),
+        cmocka_unit_test(what_is_shown_turned_right_is_not_told),
         cmocka_unit_test(snapshots_keep_the_promises_at_any_budget),
         cmocka_unit_test(snapshots_without_limit_show_the_truth),
         cmocka_unit_test(snapshots_are_the_same_on_any_number_of_threads),

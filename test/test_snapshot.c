@@ -81,7 +81,12 @@ static fixture* set_up(const char* scene, int64_t bits_per_second, int payload_m
     ph_fault fault = {0};
     fixture* f = calloc(1, sizeof *f);
     const ph_scene_recording_def recording = {
-        .scene = scene, .count = 40, .seconds = 120.0, .seed = 5};
+        .scene = scene,
+        .count = 40,
+        .seconds = 120.0,
+        .seed = 5,
+        .is_flat = strcmp(scene, "race") == 0, // for its headings
+    };
     f->recording = ph_scene_recording_make(&recording, &fault);
     f->schema = ph_derive_schema(f->recording, &fault);
     f->def = ph_sim_def_default();

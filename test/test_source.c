@@ -5,6 +5,7 @@
 
 #include "test_support.h"
 
+#include "kit/attitude.h"
 #include "kit/derive.h"
 #include "kit/scene_recording.h"
 #include "kit/recording_csv.h"
@@ -392,8 +393,12 @@ static void a_scene_arrives_in_the_world(void** state)
 {
     (void)state;
     for (int s = 0; ph_scene_name(s) != NULL; ++s) {
-        const ph_scene_recording_def def = {
-            .scene = ph_scene_name(s), .count = 20, .rate_hz = 2, .seconds = 30.0, .seed = 5};
+        const ph_scene_recording_def def = {.scene = ph_scene_name(s),
+                                            .count = 20,
+                                            .rate_hz = 2,
+                                            .seconds = 30.0,
+                                            .seed = 5,
+                                            .is_flat = true};
         ph_fault fault;
         ph_recording* recording = ph_scene_recording_make(&def, &fault);
         assert_non_null(recording);
@@ -411,6 +416,33 @@ static void a_scene_arrives_in_the_world(void** state)
         } while (ph_source_step(f.source));
         end(&f);
     }
+}
+
+// As the recording has it, to the step of the property; the heading is that of the rotation.
+static void what_turns_in_space_arrives_in_the_world(void** state)
+{
+    (void)state;
+    const ph_scene_recording_def def = {.scene = "spin", .count = 20, .seconds = 3.0, .seed = 5};
+    ph_fault fault;
+    ph_recording* recording = ph_scene_recording_make(&def, &fault);
+    assert_non_null(recording);
+    fixture f;
+    begin(&f, recording, NULL);
+    do {
+        put(&f);
+        for (int e = 0; e < recording->entity_count; ++e) {
+            const double* truth = f.source->rotation[e];
+            double there[4] = {0};
+            assert_int_equal(ph_world_get_property(f.world, f.source->entity_id[e], 1,
+                                                   PH_FIELD_F64X4, there, sizeof there),
+                             PH_OK);
+            assert_true(ph_attitude_between_deg(truth, there) < 0.2);
+            assert_true(fabs((double)f.source->heading_deg[e] - ph_attitude_heading_deg(truth)) <
+                        0.01);
+        }
+        ph_world_tick(f.world);
+    } while (ph_source_step(f.source));
+    end(&f);
 }
 
 int main(void)
@@ -432,6 +464,7 @@ int main(void)
         cmocka_unit_test(a_name_that_is_taken_ends_the_put),
         cmocka_unit_test(no_memory_leaves_nothing_half_done),
         cmocka_unit_test(a_scene_arrives_in_the_world),
+        cmocka_unit_test(what_turns_in_space_arrives_in_the_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

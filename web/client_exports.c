@@ -316,6 +316,15 @@ void web_advance(web_client* web, double now_ms)
     web->calls->advance(web->state, web_us_of(now_ms));
 }
 
+static void put_rotation(double* row, const ph_pose* pose)
+{
+    const ph_quaternion* q = &pose->rotation;
+    const double parts[4] = {q->x, q->y, q->z, q->w};
+    for (int k = 0; k < 4; ++k) {
+        row[k] = pose->has_rotation ? parts[k] : (double)NAN;
+    }
+}
+
 bool web_client_fill_row(const web_client* web, ph_entity_id entity, double* row)
 {
     ph_pose pose;
@@ -330,6 +339,7 @@ bool web_client_fill_row(const web_client* web, ph_entity_id entity, double* row
     put_key(row, key);
     memcpy(&row[WEB_ROW_X], pose.position_mm, sizeof pose.position_mm);
     row[WEB_ROW_HEADING] = pose.has_heading ? pose.heading_deg : (double)NAN;
+    put_rotation(&row[WEB_ROW_QX], &pose);
     return true;
 }
 

@@ -189,6 +189,7 @@ export class MapView {
             mark.id = id;
             mark.slot = rows[at + ROW.index] - 1;
             mark.heading = NaN;
+            mark.axes = axesOf(rows, at);
             mark.layer = layerOf(x, y, z);
             // A heading that was never told, or is what it is before that, is not shown: far away it is not sent.
             if (properties.get(id)?.heading !== undefined && rows[at + ROW.heading] !== 0) {
@@ -438,15 +439,38 @@ function isSmall(value) {
     return typeof value === "number" && Number.isInteger(value);
 }
 
+/** Where the nose (+x) and the top (+z) of something that turns in space point, as seen from above; null for others. */
+function axesOf(rows, at) {
+    const [x, y, z, w] = [rows[at + ROW.qx], rows[at + ROW.qy], rows[at + ROW.qz], rows[at + ROW.qw]];
+    return Number.isNaN(w) ? null : {
+        nose: [1 - 2 * (y * y + z * z), 2 * (x * y + z * w)],
+        top: [2 * (x * z + y * w), 2 * (y * z - x * w)],
+    };
+}
+
+// Foreshortened: what points at the viewer, or away, is a point.
+function traceAxes(context, {px, py, axes}, size) {
+    const [nx, ny] = axes.nose.map(part => part * size * 2.4);
+    const [tx, ty] = axes.top.map(part => part * size * 1.7);
+    const [sx, sy] = axes.nose.map(part => part * size * 0.5);
+    context.moveTo(px + nx, py - ny);
+    context.lineTo(px - sy * 1.2, py - sx * 1.2);
+    context.lineTo(px + sy * 1.2, py + sx * 1.2);
+    context.closePath();
+    context.rect(px + tx - size * 0.35, py - ty - size * 0.35, size * 0.7, size * 0.7);
+}
+
 // A point, with a nose where it heads when it is large enough.
-function traceMark(context, {px, py, heading}, size) {
+function traceMark(context, {px, py, heading, axes}, size) {
     if (size < 2.6) {
         context.rect(px - size, py - size, 2 * size, 2 * size);
         return;
     }
     context.moveTo(px + size, py);
     context.arc(px, py, size, 0, TURN);
-    if (!Number.isNaN(heading)) {
+    if (axes) {
+        traceAxes(context, {px, py, axes}, size);
+    } else if (!Number.isNaN(heading)) {
         const c = Math.cos(heading * RADIANS);
         const s = Math.sin(heading * RADIANS);
         const nose = size * 2.1;

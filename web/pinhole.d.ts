@@ -23,8 +23,10 @@ export interface ShownEntity extends Entity {
     x: number;
     y: number;
     z: number;
-    /** Degrees, 0 <= it < 360; null when its class has no heading. */
+    /** Degrees, 0 <= it < 360; null when its class has no heading. With an orientation: where its +x points. */
     heading: number | null;
+    /** Its orientation as a unit quaternion [x, y, z, w]; null when its class has none. */
+    rotation: [number, number, number, number] | null;
 }
 
 export interface EntityEvent {
@@ -117,6 +119,10 @@ export interface RowLayout {
     readonly y: number;
     readonly z: number;
     readonly heading: number;
+    readonly qx: number;
+    readonly qy: number;
+    readonly qz: number;
+    readonly qw: number;
     readonly size: number;
 }
 

@@ -26,7 +26,8 @@ export const Profile = Object.freeze({classic: 0, pinhole: 1});
 
 const EVENT_KINDS = ["entered", "updated", "left"];
 const ROW = Object.freeze({
-    index: 0, generation: 1, classIndex: 2, keyLow: 3, keyHigh: 4, x: 5, y: 6, z: 7, heading: 8, size: 9,
+    index: 0, generation: 1, classIndex: 2, keyLow: 3, keyHigh: 4, x: 5, y: 6, z: 7, heading: 8,
+    qx: 9, qy: 10, qz: 11, qw: 12, size: 13,
 });
 const NUMBER_COUNT = 32;
 const VALUE = Object.freeze({none: 0, numbers: 1, text: 2, bytes: 3, entity: 4});
@@ -215,7 +216,7 @@ export class Client {
         return ROW;
     }
 
-    /** All that is in view: [{index, generation, key, classIndex, x, y, z, heading}, ...]; mm and degrees. */
+    /** All that is in view: [{index, generation, key, classIndex, x, y, z, heading, rotation}, ...]; mm and degrees. */
     entities() {
         const rows = this.rows();
         const found = [];
@@ -333,5 +334,6 @@ function entityOf(row) {
 function shownOf(row) {
     const heading = row[ROW.heading];
     const place = {x: row[ROW.x], y: row[ROW.y], z: row[ROW.z]};
-    return {...entityOf(row), ...place, heading: Number.isNaN(heading) ? null : heading};
+    const rotation = Number.isNaN(row[ROW.qw]) ? null : Array.from(row.subarray(ROW.qx, ROW.qw + 1));
+    return {...entityOf(row), ...place, heading: Number.isNaN(heading) ? null : heading, rotation};
 }

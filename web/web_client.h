@@ -25,6 +25,10 @@ enum {
     WEB_ROW_Y,
     WEB_ROW_Z,
     WEB_ROW_HEADING, // degrees; NaN: its class has none
+    WEB_ROW_QX,      // its rotation in space; NaN: its class has no orientation
+    WEB_ROW_QY,
+    WEB_ROW_QZ,
+    WEB_ROW_QW,
     WEB_ROW_SIZE
 };
 

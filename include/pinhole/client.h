@@ -38,6 +38,7 @@
 #include <pinhole/error.h>
 #include <pinhole/ground.h>
 #include <pinhole/packet.h>
+#include <pinhole/quaternion.h>
 #include <pinhole/schema.h>
 
 #ifdef __cplusplus
@@ -214,10 +215,16 @@ typedef struct ph_pose {
     /// whole millimetres up to 2^53, which is further than positions will ever go.
     double position_mm[3];
     /// 0 <= it < 360: the property of its class that is named "heading" and has the coding ANGLE.
-    /// An angle of another name is not shown here: get it by ph_client_get_property().
+    /// An angle of another name is not shown here: get it by ph_client_get_property(). Of a class with
+    /// an orientation: where +x of the entity points on the plane.
     double heading_deg;
-    /// Whether the class has such a property.
+    /// Whether the class has either of them.
     bool has_heading;
+    /// Whether the class has an orientation.
+    bool has_rotation;
+    /// A unit quaternion: the orientation. Of a class with a heading only, that as a turn about z; of
+    /// others the identity.
+    ph_quaternion rotation;
 } ph_pose;
 
 /// Moves everything in view on to this moment of our time. Once per frame, after the datagrams that

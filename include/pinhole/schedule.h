@@ -35,6 +35,12 @@ typedef struct ph_ranking_errors {
     const float* missing;
     /// What a position would take, in bits, at about.
     const float* position_bits;
+    /// How far the surface of an entity is shown from where it is, by its orientation, in mm, and how fast that
+    /// grows, in mm/s: the angle times 0.8 of the radius of its class. Both NULL where no class has an orientation.
+    const float* rotation_mm;
+    const float* rotation_growth_mm_s;
+    /// What an orientation would take, in bits, at about.
+    float rotation_bits;
     /// What else records take, at about: slot and mask; a heading; other properties; a whole enter.
     float record_bits;
     float heading_bits;
@@ -92,7 +98,7 @@ typedef struct ph_visit {
     /// As in ph_ranking; NULL unless the scheduler wants_errors. `slot` is where to look in there.
     const ph_ranking_errors* errors;
     int slot;
-    /// The bit of the heading; 0 when there is none, or unless the scheduler wants_errors.
+    /// The bit of the heading, or of the orientation; 0 when there is none, or unless the scheduler wants_errors.
     uint64_t heading;
     /// What `rank` left in `notes` for this slot.
     uint32_t note;

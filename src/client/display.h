@@ -6,7 +6,8 @@
 // is advanced.
 //
 //   tracks    by slot    |track|track|     |track|        started when an entity enters
-//   classes   by class   |motion model, heading|  |...|
+//   turns     by slot    the rotation in space, where any class has an orientation
+//   classes   by class   |motion model, heading, orientation|  |...|
 //
 // Memory is taken at creation. Some 75 ns per entity in view and frame.
 
@@ -16,6 +17,7 @@
 #include "client/client_entities.h"
 #include "motion/clock.h"
 #include "motion/track.h"
+#include "motion/turn.h"
 
 #include <pinhole/client.h>
 
@@ -23,6 +25,7 @@
 typedef struct ph_class_display {
     ph_motion_model motion_model;
     int heading;       // the property that is the heading, or -1
+    int orientation;   // the one that is the orientation, or -1
     int32_t centre_mm; // x and y are rounded down; this much further is the middle
 } ph_class_display;
 
@@ -30,6 +33,7 @@ typedef struct ph_class_display {
 typedef struct ph_display {
     ph_clock clock;
     ph_track* tracks;
+    ph_turn_track* turns; // NULL where no class has an orientation
     ph_class_display* classes;
     int64_t packet_us; // the server's time of the packet that is being applied
     int64_t delay_us;

@@ -228,7 +228,7 @@ static void compare_position(const ph_send_context* context, const ph_place* at,
     if (!ph_packing_is_same_position(words, newest)) {
         const uint32_t moved_tick = context->store->entities.whereabouts[at->entity].moved_tick;
         judge_difference(context, at, &(differing){property, moved_tick, words, newest}, diff);
-    } else if (context->sender->replicas.overshoots[at->slot] != 0) {
+    } else if ((context->sender->replicas.overshoots[at->slot] & PH_OVERSHOOT_POSITION) != 0) {
         diff->different |= at->layout->position;
         diff->significant |= at->layout->position;
     }
@@ -242,6 +242,10 @@ static void compare_value(const ph_send_context* context, const ph_place* at, ta
     if (!ph_packing_is_same(at->packing, property, words, newest)) {
         const uint32_t changed_tick = ph_table_changed(in.table, property, in.index);
         judge_difference(context, at, &(differing){property, changed_tick, words, newest}, diff);
+    } else if (property == at->layout->orientation_property &&
+               (context->sender->replicas.overshoots[at->slot] & PH_OVERSHOOT_ROTATION) != 0) {
+        diff->different |= at->layout->orientation;
+        diff->significant |= at->layout->orientation;
     }
 }
 

@@ -122,6 +122,10 @@ typedef struct ph_pinhole_packet {
     uint32_t tokens[PH_PINHOLE_TOKENS_MAX];
 } ph_pinhole_packet;
 
+// In a byte by slot.
+#define PH_COARSE_OF_POSITION 15
+#define PH_COARSE_ROTATION_SHIFT 4
+
 typedef struct ph_encoder {
     const struct ph_encoder_table* table;
     const ph_send_context* context;
@@ -142,7 +146,8 @@ typedef struct ph_encoder {
     // By slot, of the packet under way; memory of the caller's.
     uint16_t* by_slot;  // 1 + place in `chosen`; 0: no record
     uint8_t* urgencies; // pinhole: of slots that the client has
-    uint8_t* coarse;    // pinhole: of the position that is sent; 0: exact, or none
+    // Pinhole: of the position and of the orientation that are sent; 0: exact, or none.
+    uint8_t* coarse;
     ph_classic_packet classic;
     ph_pinhole_packet pinhole;
     uint8_t bytes[PH_PAYLOAD_MAX]; // the packet, when it is finished

@@ -371,7 +371,8 @@ static bool try_note(ph_encoder* encoder, ph_addition* addition, int head_bits, 
     } else {
         addition->place = replace_item(encoder, &item);
     }
-    encoder->coarse[slot] = addition->coarse;
+    encoder->coarse[slot] =
+        (uint8_t)(addition->coarse | addition->rotation_coarse << PH_COARSE_ROTATION_SHIFT);
     addition->item = &item;
     ph_encoder_note(encoder, addition);
     ph_replicas_sent(replicas, &item, addition->place, addition->record->words);

@@ -23,6 +23,8 @@ enum { SCAN_SLOTS = 64 };
 // An entity that stands is sent again when it would be shown this far away: two steps of the usual
 // coding. From 16 to 100 mm nothing changes by more than a hundredth.
 #define OVERSHOOT_MM 32.0f
+// And one that has stopped turning, when it would be shown turned by more than half a degree.
+#define OVERSHOOT_RADIANS 0.0087f
 
 // ---- what ticks leave for sends
 
@@ -333,14 +335,14 @@ void ph_scan_slots(ph_sending* send)
 // How much beside the position has changed of an entity since it was sent. Values are not compared:
 // each entity sums up its changes as it does its path, and each replica knows the sum of when it was
 // last sent in full. Where errors are ranked a heading has its own, and counts only beside
-// something else.
+// something else; an orientation never counts then.
 float ph_change_of(const ph_send_context* context, int slot, uint64_t dirty)
 {
     const ph_sender* sender = context->sender;
     const ph_class_info* class_info = &context->store->class_info;
     const int class_index = sender->replicas.class_index[slot];
     const ph_layout* layout = &class_info->layouts.layouts[class_index];
-    const uint64_t heading = sender->scheduler.wants_errors ? layout->heading : 0;
+    const uint64_t heading = sender->scheduler.wants_errors ? layout->facing : 0;
     const uint64_t others = dirty & ~layout->position;
     if ((others & ~heading) == 0 || context->entities[slot] == PH_ENTITY_NONE) {
         return 0.0f;
@@ -348,7 +350,8 @@ float ph_change_of(const ph_send_context* context, int slot, uint64_t dirty)
     const ph_replica* replica = ph_replicas_at(&sender->replicas, slot);
     const uint64_t stirring = class_info->stirring[class_index];
     // What is not in the sum, or was taken out of it when it was sent: once each.
-    const uint64_t counted = others & (~stirring | replica->lost);
+    const uint64_t orientation = heading & layout->orientation;
+    const uint64_t counted = others & ~orientation & (~stirring | replica->lost);
     const uint32_t path =
         context->store->entities.whereabouts[context->entities[slot]].stir - replica->stir;
     const float stirred = (others & stirring) != 0 ? (float)path / PH_STIR_UNIT : 0.0f;
@@ -379,6 +382,24 @@ static void find_overshoots(ph_sending* send)
     }
 }
 
+// The same of one that the client turns on, though it has come to rest as it was last sent.
+static void find_turned_overshoots(ph_sending* send)
+{
+    const ph_replicas* replicas = &send->sender->replicas;
+    const ph_layout* layouts = send->context->store->class_info.layouts.layouts;
+    const ph_slot_list shown = send->context->shown;
+    for (int i = 0; i < shown.count; ++i) {
+        const int slot = shown.slots[i];
+        const uint64_t orientation = layouts[replicas->class_index[slot]].orientation;
+        if (orientation != 0 && replicas->state[slot] == PH_REPLICA_ENTERED &&
+            send->error_arrays.rotation_rad[slot] > OVERSHOOT_RADIANS &&
+            send->error_arrays.spun_mm[slot] > 0.0f) {
+            replicas->overshoots[slot] |= PH_OVERSHOOT_ROTATION;
+            replicas->dirty[slot] |= orientation;
+        }
+    }
+}
+
 void ph_rank_slots(ph_sending* send)
 {
     const ph_send_context* context = send->context;
@@ -389,6 +410,9 @@ void ph_rank_slots(ph_sending* send)
         send->change[slot] = ph_change_of(context, slot, replicas->dirty[slot]);
     }
     if (send->sender->replicas.estimates != NULL) {
+        if (send->sender->replicas.estimates->turns.watches != NULL) {
+            ph_turn_watch_all(context);
+        }
         send->errors = ph_shown_errors_fill(&(ph_error_span){
             .context = context,
             .count = context->slot_end,
@@ -397,6 +421,9 @@ void ph_rank_slots(ph_sending* send)
             .dirty = replicas->dirty,
         });
         find_overshoots(send);
+        if (send->errors.rotation_mm != NULL) {
+            find_turned_overshoots(send);
+        }
     }
     const ph_ranking ranking = {
         .slot_count = context->slot_end,

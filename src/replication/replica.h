@@ -75,6 +75,9 @@ typedef struct ph_baselines {
     int entered_end;    // slots from here on are not entered
 } ph_baselines;
 
+#define PH_OVERSHOOT_POSITION 1
+#define PH_OVERSHOOT_ROTATION 2
+
 typedef struct ph_replicas {
     // Bit p: property p may differ from the newest that was sent. Newcomers: everything. Leaving: 1
     // while the leave is to be sent, 0 while one is in flight.
@@ -87,8 +90,8 @@ typedef struct ph_replicas {
     uint8_t* state;       // ph_replica_state
     uint8_t* class_index; // of what the slot shows or showed last
     uint8_t* points;      // 1: a reference to an entity was sent
-    // 1: the client extrapolates a motion that has ended. The position is sent once more, though it is
-    // the one that was sent last. Always 0 without estimates.
+    // PH_OVERSHOOT_...: the client extrapolates a motion that has ended. The position or orientation is sent once
+    // more, though it is the one that was sent last. Always 0 without estimates.
     uint8_t* overshoots;
     uint8_t* records;
     size_t record_stride; // with the known values of the largest class

@@ -17,6 +17,8 @@
 #include "base/compiler.h"
 #include "tools/tools.h"
 
+#include <float.h>
+
 #define PROBE_PERIOD_US UINT64_C(1000000)
 
 // One in so many bits goes to slots that wait too long, before the others.
@@ -27,6 +29,10 @@ enum { OVERDUE_SHARE = 4 };
 // mrad and 12.6 jolts a minute, with 1 0.29 and 1.8, 2 0.20 and 0.3, 4 and 8 0.19 and 0.2; asteroids,
 // which have large errors, 4.95 mrad, with 4 5.01, 8 5.13, never coarse 6.4.
 #define COARSE_STEPS 4.0f
+// An orientation that is shown wrong by less than this does not wait.
+#define RIGHT_RAD 4e-3f
+// And is not told, if it is less than this share of a step that moves its surface as far as one of the position.
+#define RIGHT_STEPS 0.5f
 // So many newcomers at once are a crowd, and the least that each of them takes. With 36, which is about
 // what they take, walkers at 13 kbit/s would have 2.1 jolts a minute instead of 2.0, because all of
 // them nearly fit; with 18 a tenth more of them would be missing at 4 kbit/s.
@@ -194,7 +200,7 @@ static uint64_t filter_diff(const ph_sending* send, const ph_place* at, const ph
         .change = scheduler->wants_change || has_errors ? send->change[slot] : 0.0f,
         .errors = has_errors ? &send->errors : NULL,
         .slot = slot,
-        .heading = has_errors ? at->layout->heading : 0,
+        .heading = has_errors ? at->layout->facing : 0,
         .note = send->notes[slot],
     };
     return scheduler->filter(scheduler->context, &visit) & diff->different;
@@ -214,11 +220,35 @@ static int position_coarseness(ph_sending* send, const ph_place* at, ph_send_tur
     const uint64_t position = at->layout->position;
     if (!send->may_be_coarse || (chosen & position) == 0 || !is_coarse_worth_it(send, at, 1) ||
         turn.is_exact || turn.is_overdue || (diff->settled & position) != 0 ||
-        ((diff->large & position) == 0 && send->sender->replicas.overshoots[at->slot] != 0)) {
+        ((diff->large & position) == 0 &&
+         (send->sender->replicas.overshoots[at->slot] & PH_OVERSHOOT_POSITION) != 0)) {
         return 0;
     }
     const int coarse = ph_encoder_coarse(&send->encoder);
     return coarse > 0 && is_coarse_worth_it(send, at, coarse) ? coarse : 0;
+}
+
+// How coarse a position of this slot might be now, whether or not it is sent.
+static int rest_coarseness(ph_sending* send, const ph_place* at)
+{
+    (void)at;
+    return send->may_be_coarse ? ph_encoder_coarse(&send->encoder) : 0;
+}
+
+// The same of its orientation, beside a position of so many times its step. One that rests is sent exactly.
+static int rotation_coarseness(ph_sending* send, const ph_place* at, ph_send_turn turn,
+                               const ph_diff* diff, const ph_record_request* request)
+{
+    const ph_layout* layout = at->layout;
+    if ((request->properties & layout->orientation) == 0 || !send->sender->is_pinhole ||
+        send->sender->precision == 0 || turn.is_exact || turn.is_overdue ||
+        (diff->settled & layout->orientation) != 0) {
+        return 0;
+    }
+    const int coarse =
+        (request->properties & layout->position) != 0 ? request->coarse : rest_coarseness(send, at);
+    const float step_mm = (float)(INT64_C(1) << (layout->coordinate.shift + coarse));
+    return ph_turn_coarseness(layout, step_mm, send->error_arrays.rotation_rad[at->slot]);
 }
 
 // ---- a visit
@@ -260,12 +290,42 @@ static void ask_for_enter(ph_sending* send, const ph_place* at, ph_record_reques
     }
     request->kind = PH_RECORD_ENTER;
     request->properties = ph_diff_complete(send->context, at, diff);
+    if (send->encoder.pinhole.frame.spread.coarse != 0) {
+        request->rotation_coarse = ph_turn_coarseness(at->layout, FLT_MAX, FLT_MAX);
+    }
+}
+
+// Nothing is said of an orientation while what the client shows of it is right, even with the last bits that nothing
+// else needs: they are worth more when something turns otherwise. But what rests is sent exactly, and once more when the
+// client turns it on.
+static bool is_shown_turned(const ph_sending* send, const ph_place* at, ph_send_turn turn,
+                            const ph_diff* diff)
+{
+    const ph_layout* layout = at->layout;
+    const uint64_t orientation = layout->orientation & diff->different & ~diff->settled;
+    if (orientation == 0 || send->sender->replicas.estimates == NULL || turn.is_exact ||
+        turn.is_overdue || (at->replica->lost & orientation) != 0 ||
+        (diff->large & orientation) == 0) {
+        return false;
+    }
+    // With half of what can be saved up whatever differs is sent, as coarse positions are.
+    const ph_sender* sender = send->sender;
+    if (sender->bits_per_second == 0 ||
+        (!turn.is_filtered &&
+         ph_token_bucket_bits(&sender->bucket) - spoken_bits(send) > sender->depth_bits / 2)) {
+        return false;
+    }
+    const float step = ph_turn_step(layout, (float)(UINT32_C(1) << layout->coordinate.shift));
+    return send->error_arrays.rotation_rad[at->slot] < RIGHT_STEPS * step;
 }
 
 static void ask_for_update(ph_sending* send, const ph_place* at, ph_send_turn turn,
                            const ph_diff* diff, ph_record_request* request)
 {
     uint64_t chosen = turn.is_filtered ? filter_diff(send, at, diff) : diff->different;
+    if (is_shown_turned(send, at, turn, diff)) {
+        chosen &= ~at->layout->orientation;
+    }
     if (chosen == 0) {
         return;
     }
@@ -279,16 +339,30 @@ static void ask_for_update(ph_sending* send, const ph_place* at, ph_send_turn tu
     request->is_significant = (diff->large & chosen) != 0;
     request->has_words = true;
     request->coarse = position_coarseness(send, at, turn, diff, chosen);
+    request->rotation_coarse = rotation_coarseness(send, at, turn, diff, request);
 }
 
 // A slot without a difference does not wait; one that differs only in its position has settled: changes
 // that are to come count from now on.
-static void note_rest(ph_sending* send, const ph_place* at)
+// Nor does one wait whose orientation alone was held back, because what is shown of it is right, as far as that
+// can be seen from so far away.
+static bool is_turned_right(const ph_sending* send, const ph_place* at)
+{
+    const uint64_t orientation = at->layout->orientation;
+    return orientation != 0 && send->sender->replicas.dirty[at->slot] == orientation &&
+           send->sender->replicas.estimates != NULL &&
+           send->errors.rotation_mm[at->slot] <= RIGHT_RAD * send->errors.range_mm[at->slot];
+}
+
+static void note_rest(ph_sending* send, const ph_place* at, bool is_added)
 {
     ph_replicas* replicas = &send->sender->replicas;
     const uint64_t dirty = replicas->dirty[at->slot];
     // Unpredictable branch: use a mask.
     replicas->waiting_ms[at->slot] &= ph_bits_if(dirty != 0);
+    if (is_added && is_turned_right(send, at)) {
+        replicas->waiting_ms[at->slot] = 0;
+    }
     if ((dirty & ~at->layout->position) == 0) {
         at->replica->stir = send->context->store->entities.whereabouts[at->entity].stir;
     }
@@ -338,7 +412,7 @@ static outcome visit_one(ph_sending* send, ph_send_turn turn)
         replicas->wake_mm2[slot] = diff.wake_mm2;
     }
     if (!is_enter_due || result == OUTCOME_ADDED) {
-        note_rest(send, at);
+        note_rest(send, at, result == OUTCOME_ADDED);
     }
     return result;
 }

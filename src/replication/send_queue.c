@@ -35,9 +35,14 @@ bool ph_send_queue_is_told(const ph_sending* send, int slot)
     const ph_sender* sender = send->sender;
     const ph_replicas* replicas = &sender->replicas;
     const ph_layout* layouts = send->context->store->class_info.layouts.layouts;
-    return sender->is_pinhole && send->encoder.coarse[slot] != 0 &&
-           send->queue.stage != PH_QUEUE_REFINE &&
-           replicas->dirty[slot] == layouts[replicas->class_index[slot]].position;
+    const uint8_t coarse = send->encoder.coarse[slot];
+    if (!sender->is_pinhole || coarse == 0 || send->queue.stage == PH_QUEUE_REFINE) {
+        return false;
+    }
+    const ph_layout* layout = &layouts[replicas->class_index[slot]];
+    const uint64_t told = ((coarse & PH_COARSE_OF_POSITION) != 0 ? layout->position : 0) |
+                          ((coarse & ~PH_COARSE_OF_POSITION) != 0 ? layout->orientation : 0);
+    return replicas->dirty[slot] != 0 && (replicas->dirty[slot] & ~told) == 0;
 }
 
 // ---- ranks of stages that have their own

@@ -36,11 +36,12 @@ typedef struct bit_prices {
     float heading_bits;
     float other_bits;
     float enter_bits; // before the first was sent
+    float rotation_bits;
 } bit_prices;
 
-static const bit_prices CLASSIC_PRICES = {13.0f, 48.0f, 0.0f, 9.0f, 12.0f, 130.0f};
+static const bit_prices CLASSIC_PRICES = {13.0f, 48.0f, 0.0f, 9.0f, 12.0f, 130.0f, 33.0f};
 
-static const bit_prices PINHOLE_PRICES = {3.0f, 3.0f, 2.0f, 4.0f, 6.0f, 80.0f};
+static const bit_prices PINHOLE_PRICES = {3.0f, 3.0f, 2.0f, 4.0f, 6.0f, 80.0f, 10.0f};
 
 ph_error_arrays ph_error_arrays_make(float* memory, int count)
 {
@@ -53,6 +54,10 @@ ph_error_arrays ph_error_arrays_make(float* memory, int count)
     error_arrays.missing = error_arrays.age_s + length;
     error_arrays.position_bits = error_arrays.missing + length;
     error_arrays.extrapolated_mm = error_arrays.position_bits + length;
+    error_arrays.rotation_mm = error_arrays.extrapolated_mm + length;
+    error_arrays.rotation_growth_mm_s = error_arrays.rotation_mm + length;
+    error_arrays.rotation_rad = error_arrays.rotation_growth_mm_s + length;
+    error_arrays.spun_mm = error_arrays.rotation_rad + length;
     return error_arrays;
 }
 
@@ -308,6 +313,34 @@ static inline float turn_of(const error_fill* f, const error_class* as, int slot
     return fabsf((float)(int32_t)turn) * ((float)PH_TURN_RADIANS * 0.5f) / 2147483648.0f;
 }
 
+// ---- orientation
+
+// Of all slots, where any class has one.
+PH_OUT_OF_LINE static void fill_rotations(const error_fill* f, const ph_error_span* span)
+{
+    const ph_error_arrays* error_arrays = f->error_arrays;
+    const ph_layout* layouts = f->context->store->class_info.layouts.layouts;
+    for (int i = 0; i < span->count; ++i) {
+        error_arrays->rotation_mm[i] = 0.0f;
+        error_arrays->rotation_growth_mm_s[i] = 0.0f;
+        error_arrays->rotation_rad[i] = 0.0f;
+        error_arrays->spun_mm[i] = 0.0f;
+    }
+    for (int i = 0; i < span->shown.count; ++i) {
+        const int slot = span->shown.slots[i];
+        if (layouts[f->replicas->class_index[slot]].orientation == 0 ||
+            f->replicas->state[slot] == PH_REPLICA_ABSENT) {
+            continue;
+        }
+        ph_turn_error error;
+        ph_turn_error_of(f->context, slot, f->half_rtt_s, &error);
+        error_arrays->rotation_mm[slot - f->first] = error.error_mm;
+        error_arrays->rotation_growth_mm_s[slot - f->first] = error.growth_mm_s;
+        error_arrays->rotation_rad[slot - f->first] = error.radians;
+        error_arrays->spun_mm[slot - f->first] = error.spun_mm;
+    }
+}
+
 // ---- all of it
 
 // Slots beside each other, at most ERROR_SLOTS.
@@ -430,6 +463,10 @@ ph_ranking_errors ph_shown_errors_fill(const ph_error_span* span)
         of.shown_count = (int)(shown - of.shown);
         fill_section(&f, &of);
     }
+    const bool has_rotations = f.estimates->turns.sent != NULL;
+    if (has_rotations) {
+        fill_rotations(&f, span);
+    }
     // What enters have cost so far.
     const ph_viewer_stats* stats = &span->context->sender->stats;
     const double enters_bits = (double)stats->ledger.bits256[PH_REASON_ENTER] / 256.0;
@@ -441,6 +478,9 @@ ph_ranking_errors ph_shown_errors_fill(const ph_error_span* span)
         .age_s = span->error_arrays->age_s,
         .missing = span->error_arrays->missing,
         .position_bits = span->error_arrays->position_bits,
+        .rotation_mm = has_rotations ? span->error_arrays->rotation_mm : NULL,
+        .rotation_growth_mm_s = has_rotations ? span->error_arrays->rotation_growth_mm_s : NULL,
+        .rotation_bits = f.prices->rotation_bits,
         .record_bits = f.prices->record_bits,
         .heading_bits = f.prices->heading_bits,
         .other_bits = f.prices->other_bits,

@@ -46,8 +46,9 @@ ph_result ph_shown_estimates_create(const ph_allocator* allocator, int slot_coun
 {
     const size_t slots = (size_t)slot_count;
     const size_t classes = (size_t)layouts->count;
-    const size_t size =
-        lead_bytes(slot_count, layouts->count) + 2 * slots * sizeof(ph_shown_estimate) + classes;
+    const size_t turn_bytes = ph_turn_estimates_bytes(layouts, slot_count);
+    const size_t size = lead_bytes(slot_count, layouts->count) +
+                        2 * slots * sizeof(ph_shown_estimate) + turn_bytes + classes;
     ph_shown_estimates* made = ph_allocate_zeroed(allocator, size);
     *estimates = made;
     if (made == NULL) {
@@ -62,6 +63,11 @@ ph_result ph_shown_estimates_create(const ph_allocator* allocator, int slot_coun
     made->heading = carve_bytes(&rest, slots * sizeof(uint32_t));
     made->sent = carve_bytes(&rest, slots * sizeof(ph_shown_estimate));
     made->known = carve_bytes(&rest, slots * sizeof(ph_shown_estimate));
+    if (turn_bytes > 0) {
+        made->turns.sent = carve_bytes(&rest, slots * sizeof(ph_turn_estimate));
+        made->turns.known = carve_bytes(&rest, slots * sizeof(ph_turn_estimate));
+        made->turns.watches = carve_bytes(&rest, slots * sizeof(ph_turn_watch));
+    }
     made->headings = carve_bytes(&rest, classes);
     for (int i = 0; i < layouts->count; ++i) {
         made->motion_models[i] = ph_motion_model_make();
@@ -198,6 +204,48 @@ static inline void add_shown_sample(ph_shown_estimate* estimate, const ph_replic
     }
 }
 
+// An orientation that an item tells, likewise.
+PH_OUT_OF_LINE static void add_shown_turn(ph_turn_estimate* estimate, const ph_replicas* replicas,
+                                          const ph_flight_item* item, const uint32_t words[2],
+                                          uint32_t tick)
+{
+    const ph_layout* layout = &replicas->rules.layouts->layouts[replicas->class_index[item->slot]];
+    const bool is_first = !estimate->motion.is_there;
+    float rotation[4];
+    ph_turn_of_words(layout, words, rotation);
+    ph_turn_estimate_add(estimate, rotation, tick, item->jumps, tick_seconds(replicas));
+    if (is_first && item->kind == PH_RECORD_ENTER && replicas->estimates->is_vouched) {
+        int16_t spin[3];
+        memcpy(spin, item->values + item->value_bytes - PH_ENTER_EXTRA_BYTES - PH_ENTER_SPIN_BYTES,
+               sizeof spin);
+        ph_turn_estimate_enter(estimate, layout, spin,
+                               (float)ph_baseline_velocity_ticks(replicas->rules.tick_us) *
+                                   tick_seconds(replicas));
+    }
+}
+
+// Of the packed values of an item, if it tells one.
+PH_OUT_OF_LINE static void add_packed_turn(ph_turn_estimate* estimate, const ph_replicas* replicas,
+                                           const ph_flight_item* item, uint32_t tick)
+{
+    const int class_index = replicas->class_index[item->slot];
+    const ph_layout* layout = &replicas->rules.layouts->layouts[class_index];
+    const bool is_told = (item->properties & layout->orientation) != 0;
+    if (layout->orientation == 0 || item->kind == PH_RECORD_LEAVE ||
+        (!is_told && item->kind != PH_RECORD_ENTER)) {
+        return;
+    }
+    const ph_packing* packing = &replicas->rules.packings[class_index];
+    const int property = layout->orientation_property;
+    uint32_t words[2]; // what an enter leaves out is initial
+    ph_packing_load(
+        packing, property,
+        is_told ? ph_packing_within(packing, item->properties, layout->orientation, item->values)
+                : packing->initial + packing->offset[property],
+        words);
+    add_shown_turn(estimate, replicas, item, words, tick);
+}
+
 // The same of the packed values of an item, if it tells a position.
 static void add_packed(ph_shown_estimate* estimate, const ph_replicas* replicas,
                        const ph_flight_item* item, uint32_t tick)
@@ -215,6 +263,16 @@ static void add_packed(ph_shown_estimate* estimate, const ph_replicas* replicas,
 }
 
 // ---- sent
+
+// What is sent leads on from what is known.
+static void put_aside(ph_shown_estimates* estimates, int slot)
+{
+    if ((estimates->marks[slot] & PH_ESTIMATE_APART) == 0) {
+        estimates->known[slot] = estimates->sent[slot];
+        estimates->turns.known[slot] = estimates->turns.sent[slot];
+        estimates->marks[slot] |= PH_ESTIMATE_APART;
+    }
+}
 
 PH_OUT_OF_LINE static void load_heading(const ph_replicas* replicas, int slot)
 {
@@ -243,6 +301,32 @@ PH_OUT_OF_LINE static void learn_pause(const ph_replicas* replicas, int slot, ui
     }
 }
 
+// Of a class with an orientation. A position of the same item is taken already.
+PH_OUT_OF_LINE static void turn_sent(const ph_replicas* replicas, const ph_flight_item* item,
+                                     const uint32_t* words)
+{
+    ph_shown_estimates* estimates = replicas->estimates;
+    const int slot = item->slot;
+    const ph_layout* layout = &replicas->rules.layouts->layouts[replicas->class_index[slot]];
+    const uint32_t tick = replicas->flight->open.stamp.tick;
+    ph_turn_estimate* sent = &estimates->turns.sent[slot];
+    if (item->kind == PH_RECORD_ENTER && ph_replicas_at(replicas, slot)->in_flight == 1) {
+        *sent = (ph_turn_estimate){0};
+        estimates->turns.known[slot] = (ph_turn_estimate){0};
+    }
+    if (item->kind != PH_RECORD_ENTER && (item->properties & layout->orientation) == 0) {
+        return;
+    }
+    put_aside(estimates, slot);
+    if (sent->motion.is_there && tick == sent->tick) {
+        estimates->marks[slot] |= PH_ESTIMATE_REVISED;
+    }
+    const int property = layout->orientation_property;
+    const bool is_told = (item->properties & layout->orientation) != 0;
+    const uint32_t* initial = layout->described->properties[property].initial;
+    add_shown_turn(sent, replicas, item, is_told ? words + layout->word[property] : initial, tick);
+}
+
 void ph_shown_estimates_sent(const ph_replicas* replicas, const ph_flight_item* item,
                              const uint32_t* words)
 {
@@ -260,6 +344,9 @@ void ph_shown_estimates_sent(const ph_replicas* replicas, const ph_flight_item* 
         }
         if ((marks & PH_ESTIMATE_APART) == 0) {
             estimates->known[slot] = *sent;
+            if (estimates->turns.sent != NULL) {
+                estimates->turns.known[slot] = estimates->turns.sent[slot];
+            }
         }
         // Clients that take silence for motion that goes on do not use pauses.
         if (!estimates->is_vouched) {
@@ -273,6 +360,9 @@ void ph_shown_estimates_sent(const ph_replicas* replicas, const ph_flight_item* 
         add_shown_sample(sent, replicas, item, words + layout->position_word, tick);
         estimates->marks[slot] = (uint8_t)(marks | PH_ESTIMATE_APART);
     }
+    if (layout->orientation != 0) {
+        turn_sent(replicas, item, words);
+    }
     if (item->kind == PH_RECORD_ENTER || (item->properties & layout->heading) != 0) {
         load_heading(replicas, slot);
     }
@@ -283,6 +373,13 @@ void ph_shown_estimates_sent(const ph_replicas* replicas, const ph_flight_item* 
 static bool is_same_motion(const ph_shown_estimate* a, const ph_shown_estimate* b)
 {
     return memcmp(a, b, offsetof(ph_shown_estimate, is_there) + sizeof a->is_there) == 0;
+}
+
+static bool is_same_turn(const ph_shown_estimates* estimates, int slot)
+{
+    return estimates->turns.sent == NULL ||
+           memcmp(&estimates->turns.sent[slot], &estimates->turns.known[slot],
+                  sizeof(ph_turn_estimate)) == 0;
 }
 
 void ph_shown_estimates_acked(const ph_replicas* replicas, const ph_flight_item* item,
@@ -302,8 +399,12 @@ void ph_shown_estimates_acked(const ph_replicas* replicas, const ph_flight_item*
     }
     ph_shown_estimate* known = &estimates->known[item->slot];
     add_packed(known, replicas, item, tick);
+    if (estimates->turns.known != NULL) {
+        add_packed_turn(&estimates->turns.known[item->slot], replicas, item, tick);
+    }
     if (is_last && (*marks & PH_ESTIMATE_LOST) == 0) {
-        const bool is_same = is_same_motion(&estimates->sent[item->slot], known);
+        const bool is_same = is_same_motion(&estimates->sent[item->slot], known) &&
+                             is_same_turn(estimates, item->slot);
         *marks = PH_ESTIMATE_APART | (is_same ? 0 : PH_ESTIMATE_REVISED);
     }
 }
@@ -320,6 +421,10 @@ static void add_flight(const ph_replicas* replicas)
             const ph_flight_item item = ph_flight_read(flight, walk.place);
             if ((estimates->marks[item.slot] & PH_ESTIMATE_LOST) != 0) {
                 add_packed(&estimates->sent[item.slot], replicas, &item, packet->stamp.tick);
+                if (estimates->turns.sent != NULL) {
+                    add_packed_turn(&estimates->turns.sent[item.slot], replicas, &item,
+                                    packet->stamp.tick);
+                }
             }
         }
     }
@@ -336,6 +441,9 @@ void ph_shown_estimates_settle(const ph_replicas* replicas)
         if ((marks & PH_ESTIMATE_LOST) != 0) {
             if ((marks & PH_ESTIMATE_APART) != 0) {
                 estimates->sent[slot] = estimates->known[slot];
+                if (estimates->turns.sent != NULL) {
+                    estimates->turns.sent[slot] = estimates->turns.known[slot];
+                }
             }
             load_heading(replicas, slot);
         }

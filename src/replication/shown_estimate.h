@@ -27,6 +27,7 @@
 
 #include "motion/motion_model.h"
 #include "replication/replica.h"
+#include "replication/shown_turn.h"
 #include "vision/slots.h"
 
 // The motion of one slot. {0} knows no sample.
@@ -59,6 +60,7 @@ typedef struct ph_shown_estimates {
     ph_motion_model* motion_models; // by class: what the client learns from the same samples
     uint8_t* marks;                 // by slot: PH_ESTIMATE_...
     uint8_t* headings;              // by class: the property, or PH_HEADING_NONE
+    ph_turn_estimates turns;        // of orientations
     bool is_vouched;
     bool has_lost; // a slot is marked as LOST
     size_t size_bytes;
@@ -98,9 +100,14 @@ typedef struct ph_error_arrays {
     float* missing;
     float* position_bits;
     float* extrapolated_mm; // by the motion that the client extrapolates; not ranked
+    // Filled where a class has an orientation; 0 for all others.
+    float* rotation_mm;
+    float* rotation_growth_mm_s;
+    float* rotation_rad; // not ranked
+    float* spun_mm;      // not ranked
 } ph_error_arrays;
 
-#define PH_ERROR_ARRAYS 8
+#define PH_ERROR_ARRAYS 12
 
 ph_error_arrays ph_error_arrays_make(float* memory, int count);
 

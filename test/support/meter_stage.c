@@ -52,6 +52,7 @@ void meter_stage_tick(meter_stage* stage)
         .y_mm = stage->y_mm,
         .z_mm = stage->z_mm,
         .heading_deg = stage->heading_deg,
+        .rotation = stage->has_rotations ? (const double(*)[4])stage->rotation : NULL,
         .is_jump = stage->is_jump,
     };
     ph_truth_history_step(stage->history, &truth);

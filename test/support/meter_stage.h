@@ -31,6 +31,8 @@ typedef struct meter_stage {
     int32_t y_mm[METER_STAGE_ENTITIES];
     int32_t z_mm[METER_STAGE_ENTITIES];
     float heading_deg[METER_STAGE_ENTITIES];
+    double rotation[METER_STAGE_ENTITIES][4];
+    bool has_rotations;                 // of the truth
     bool is_jump[METER_STAGE_ENTITIES]; // of the next tick alone
     bool is_shown[METER_STAGE_ENTITIES];
     ph_shown shown[METER_STAGE_ENTITIES];
