@@ -100,26 +100,39 @@ static void watch_slot(const ph_send_context* context, const ph_layout* layout, 
     watch->is_there = true;
 }
 
-void ph_turn_watch_all(const ph_send_context* context)
-{
-    const ph_replicas* replicas = &context->sender->replicas;
-    const ph_layout* layouts = context->store->class_info.layouts.layouts;
-    for (int i = 0; i < context->shown.count; ++i) {
-        const int slot = context->shown.slots[i];
-        const ph_layout* layout = &layouts[replicas->class_index[slot]];
-        if (layout->orientation != 0 && ph_send_context_is_there(context, slot)) {
-            watch_slot(context, layout, slot);
-        }
-    }
-}
-
-// ---- errors
-
 static float spin_apart(const float a[3], const float b[3], float share)
 {
     const float apart[3] = {a[0] - share * b[0], a[1] - share * b[1], a[2] - share * b[2]};
     return sqrtf(apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2]);
 }
+
+void ph_turn_watch_all(const ph_send_context* context)
+{
+    const ph_replicas* replicas = &context->sender->replicas;
+    const ph_layout* layouts = context->store->class_info.layouts.layouts;
+    ph_turn_estimates* turns = &replicas->estimates->turns;
+    float ages_s = 0.0f;
+    float weights = 0.0f;
+    for (int i = 0; i < context->shown.count; ++i) {
+        const int slot = context->shown.slots[i];
+        const ph_layout* layout = &layouts[replicas->class_index[slot]];
+        if (layout->orientation == 0 || !ph_send_context_is_there(context, slot)) {
+            continue;
+        }
+        watch_slot(context, layout, slot);
+        if (replicas->state[slot] == PH_REPLICA_ENTERED) {
+            const float apart = spin_apart(turns->watches[slot].spin, turns->sent[slot].motion.spin,
+                                           turns->sent[slot].motion.has_spin ? 1.0f : 0.0f);
+            const uint32_t since = context->store->tick - replicas->estimates->sent[slot].tick;
+            ages_s += apart * (float)since * context->store->tick_s;
+            weights += apart;
+        }
+    }
+    // Half of that time has passed when one looks.
+    turns->between_s = weights > 0.0f ? 2.0f * ages_s / weights : 0.0f;
+}
+
+// ---- errors
 
 static void carry_on(const float spin[3], float seconds, float rotation[4])
 {
@@ -158,7 +171,8 @@ void ph_turn_error_of(const ph_send_context* context, int slot, float half_rtt_s
     // What turns otherwise than is known, and is told seldom, is wrong again long before it is told the next time:
     // that is not worth much.
     const float apart = spin_apart(watch->spin, sent->motion.spin, share);
-    const float turned = ph_float_max(age_s - SELDOM_S, 0.0f) * apart;
+    const float between_s = ph_float_max(age_s, estimates->turns.between_s);
+    const float turned = ph_float_max(between_s - SELDOM_S, 0.0f) * apart;
     const float lasting = 1.0f / (1.0f + turned * turned);
     error->error_mm = lasting * surface_mm * ph_turn_chord(shown, truth);
     error->growth_mm_s = lasting * surface_mm * apart;

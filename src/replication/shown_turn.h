@@ -43,6 +43,7 @@ typedef struct ph_turn_estimates {
     ph_turn_estimate* sent;
     ph_turn_estimate* known;
     ph_turn_watch* watches;
+    float between_s; // two records of an entity that turns otherwise than is known, about
 } ph_turn_estimates;
 
 // Of all of them.
