@@ -103,9 +103,10 @@ static bool check_size(size_t size, ph_fault* fault)
     }
     if (frames == 0 || beyond != 0) {
         return ph_fault_set(fault, 0, 0,
-                            "it has %zu whole frames of %d bytes and %zu bytes more: it is cut "
+                            "it has %llu whole frames of %d bytes and %d bytes more: it is cut "
                             "off, or no recording of %d cubes",
-                            frames, PH_CUBES_FRAME_BYTES, beyond, PH_CUBES);
+                            (unsigned long long)frames, PH_CUBES_FRAME_BYTES, (int)beyond,
+                            PH_CUBES);
     }
     return true;
 }

@@ -7,10 +7,20 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "schema/model_tables.h"
 
 #include <pinhole/entropy.h>
 
 #include <string.h>
+
+// Which models there are, for callers that walk all tables, and those of the library, which a program makes.
+const ph_pinhole_family_info ph_pinhole_families[PH_FAMILY_COUNT] = {
+#define X(family, models, symbols) {#family, PH_AT_##family, (models), (symbols)},
+    PH_PINHOLE_FAMILIES(X)
+#undef X
+};
+
+const ph_model_set ph_library_models = {ph_pinhole_cumulative, ph_pinhole_costs};
 
 #define CODES_PER_BIT 4
 #define SYMBOLS_MAX 66
