@@ -147,7 +147,7 @@ function checkMisuse() {
     assert.equal(client.property({index: 1, generation: 1, classIndex: 0}, "p"), undefined);
     assert.equal(client.property({index: 1, generation: 1, classIndex: 7}, "none"), undefined);
     assert.equal(client.rows().length, 0);
-    assert.equal(Client.rowLayout.size, 9);
+    assert.equal(Client.rowLayout.size, 13);
     client.close();
     return "refused";
 }
