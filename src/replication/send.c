@@ -363,7 +363,8 @@ static void note_rest(ph_sending* send, const ph_place* at, bool is_added)
     if (is_added && is_turned_right(send, at)) {
         replicas->waiting_ms[at->slot] = 0;
     }
-    if ((dirty & ~at->layout->position) == 0) {
+    // An orientation is not in the sum, and may be held back, or sent coarsely, for long.
+    if ((dirty & ~(at->layout->position | at->layout->orientation)) == 0) {
         at->replica->stir = send->context->store->entities.whereabouts[at->entity].stir;
     }
 }
