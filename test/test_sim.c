@@ -113,13 +113,13 @@ static void parts_can_be_exchanged_one_by_one(void** state)
 
 // ---- orientations
 
-// The share of the payload that tells how things are turned.
-static double orientation_bits(const ph_sim_result* result)
+// What of the payload tells a property.
+static double bits_of(const ph_sim_result* result, const char* property)
 {
     double found = 0.0;
     ph_sim_bits bits;
     for (int i = 0; ph_sim_result_bits(result, i, &bits); ++i) {
-        found += strcmp(bits.key, "orientation") == 0 ? (double)bits.bits256 / 256.0 : 0.0;
+        found += strcmp(bits.key, property) == 0 ? (double)bits.bits256 / 256.0 : 0.0;
     }
     return found;
 }
@@ -160,7 +160,7 @@ static void what_is_shown_turned_right_is_not_told(void** state)
     f.def.skips_standstill = true;
     run_on(&f, 1);
     const double bodies = 29.0;
-    const double each = orientation_bits(&f.result) / (bodies * 3.0 * 14.0);
+    const double each = bits_of(&f.result, "orientation") / (bodies * 3.0 * 14.0);
     assert_true(f.result.figures.rotation_deg.mean < 2.0);
     if (!(each < 70.0)) {
         fail_msg("%g bits a second for each body", each);
@@ -448,6 +448,23 @@ static void a_row_of_the_dump_is_what_the_meter_takes(void** state)
     ph_sim_dump_destroy(&dump);
 }
 
+// An orientation is dirty nearly all the time. What else has changed is forgotten all the same once it was told, and
+// does not count for ever.
+static void what_turns_does_not_tell_its_other_properties_all_the_time(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "asteroids", 60, 20.0);
+    f.def.kbps = 4.0;
+    f.def.skips_standstill = true;
+    run_on(&f, 1);
+    const double share = bits_of(&f.result, "spin") / bits_of(&f.result, "position");
+    if (!(share < 0.055)) {
+        fail_msg("the property spin has %g times the bits of positions", share);
+    }
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -456,6 +473,7 @@ int main(void)
         cmocka_unit_test(parts_can_be_exchanged_one_by_one),
         cmocka_unit_test(the_promises_hold_for_what_turns_in_space),
         cmocka_unit_test(what_is_shown_turned_right_is_not_told),
+        cmocka_unit_test(what_turns_does_not_tell_its_other_properties_all_the_time),
         cmocka_unit_test(snapshots_keep_the_promises_at_any_budget),
         cmocka_unit_test(snapshots_without_limit_show_the_truth),
         cmocka_unit_test(snapshots_are_the_same_on_any_number_of_threads),
