@@ -14,7 +14,7 @@ DATA ?= ../shared/data
 .DEFAULT_GOAL := release
 .PHONY: release demo cluster check test bench tables fuzz coverage format amalgamation docs install clean help
 
-build_needs := build-essential cmake ninja-build zlib1g-dev libsodium-dev pkgconf python3
+build_needs := build-essential cmake ninja-build zlib1g-dev liblzma-dev libsodium-dev pkgconf python3
 clang_needs := $(build_needs) clang-14 lld-14 llvm-14 libclang-rt-14-dev
 # Worlds on several machines. Without them the rest is built, and these tests say that they were left out.
 bus_needs := libnats-dev nats-server
