@@ -228,14 +228,7 @@ static int position_coarseness(ph_sending* send, const ph_place* at, ph_send_tur
     return coarse > 0 && is_coarse_worth_it(send, at, coarse) ? coarse : 0;
 }
 
-// How coarse a position of this slot might be now, whether or not it is sent.
-static int rest_coarseness(ph_sending* send, const ph_place* at)
-{
-    (void)at;
-    return send->may_be_coarse ? ph_encoder_coarse(&send->encoder) : 0;
-}
-
-// The same of its orientation, beside a position of so many times its step. One that rests is sent exactly.
+// The same of its orientation: as coarse as the position that goes along, or might now. One that rests is sent exactly.
 static int rotation_coarseness(ph_sending* send, const ph_place* at, ph_send_turn turn,
                                const ph_diff* diff, const ph_record_request* request)
 {
@@ -245,8 +238,10 @@ static int rotation_coarseness(ph_sending* send, const ph_place* at, ph_send_tur
         (diff->settled & layout->orientation) != 0) {
         return 0;
     }
-    const int coarse =
-        (request->properties & layout->position) != 0 ? request->coarse : rest_coarseness(send, at);
+    const bool has_position = (request->properties & layout->position) != 0;
+    const int coarse = has_position          ? request->coarse
+                       : send->may_be_coarse ? ph_encoder_coarse(&send->encoder)
+                                             : 0;
     const float step_mm = (float)(INT64_C(1) << (layout->coordinate.shift + coarse));
     return ph_turn_coarseness(layout, step_mm, send->error_arrays.rotation_rad[at->slot]);
 }
@@ -342,10 +337,8 @@ static void ask_for_update(ph_sending* send, const ph_place* at, ph_send_turn tu
     request->rotation_coarse = rotation_coarseness(send, at, turn, diff, request);
 }
 
-// A slot without a difference does not wait; one that differs only in its position has settled: changes
-// that are to come count from now on.
-// Nor does one wait whose orientation alone was held back, because what is shown of it is right, as far as that
-// can be seen from so far away.
+// Its orientation alone was held back, because what is shown of it is right, as far as that can be seen from so
+// far away.
 static bool is_turned_right(const ph_sending* send, const ph_place* at)
 {
     const uint64_t orientation = at->layout->orientation;
@@ -354,6 +347,8 @@ static bool is_turned_right(const ph_sending* send, const ph_place* at)
            send->errors.rotation_mm[at->slot] <= RIGHT_RAD * send->errors.range_mm[at->slot];
 }
 
+// A slot without a difference does not wait, nor does one that is turned right; one that differs only in its position
+// or orientation has settled: changes that are to come count from now on.
 static void note_rest(ph_sending* send, const ph_place* at, bool is_added)
 {
     ph_replicas* replicas = &send->sender->replicas;
@@ -363,7 +358,7 @@ static void note_rest(ph_sending* send, const ph_place* at, bool is_added)
     if (is_added && is_turned_right(send, at)) {
         replicas->waiting_ms[at->slot] = 0;
     }
-    // An orientation is not in the sum, and may be held back, or sent coarsely, for long.
+    // An orientation is not in that sum, and may be held back, or sent coarsely, for long.
     if ((dirty & ~(at->layout->position | at->layout->orientation)) == 0) {
         at->replica->stir = send->context->store->entities.whereabouts[at->entity].stir;
     }
