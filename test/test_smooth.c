@@ -1,0 +1,446 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Smooth properties. The motion of a number: what changes evenly is followed exactly, what jitters is shown as
+// told, jumps are shown at once, angles go the shorter way round. And whole sessions over a link: every coding
+// that has an order is shown right at any moment with few updates, stops are shown, what rests is exact, and a
+// delay shows the past.
+
+#include "support/test_links.h"
+
+#include "motion/smooth.h"
+
+#include <pinhole/client.h>
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FRAME_US 16667
+#define LONG_S 15.0f
+
+static const ph_number_scale LADDER = {.top = 1000.0};
+static const ph_number_scale CIRCLE = {.top = 256.0, .is_turn = true};
+
+// ---- the motion of a number
+
+static void show(ph_number_track* track, const ph_number_scale* scale, int64_t time_us,
+                 int64_t delay_us)
+{
+    const ph_frame_time frame = ph_frame_time_make(time_us, FRAME_US, delay_us);
+    ph_number_track_show(track, scale, LONG_S, &frame);
+}
+
+// All frames up to some time.
+static void run(ph_number_track* track, const ph_number_scale* scale, int64_t from_us,
+                int64_t to_us)
+{
+    for (int64_t t = from_us; t <= to_us; t += FRAME_US) {
+        show(track, scale, t, 0);
+    }
+}
+
+static void what_changes_evenly_is_shown_where_it_is(void** state)
+{
+    (void)state;
+    ph_number_track track = {0};
+    for (int i = 0; i <= 3; ++i) {
+        ph_number_track_add(&track, &LADDER, i * 1000000, 100.0 + 5.0 * i, false);
+    }
+    show(&track, &LADDER, 3000000, 0);
+    for (int64_t t = 3000000; t < 6000000; t += FRAME_US) {
+        show(&track, &LADDER, t, 0);
+        assert_true(fabs(track.shown - (100.0 + 5e-6 * (double)t)) < 0.01);
+    }
+}
+
+static void what_comes_twice_stands(void** state)
+{
+    (void)state;
+    ph_number_track track = {0};
+    ph_number_track_add(&track, &LADDER, 0, 100.0, false);
+    ph_number_track_add(&track, &LADDER, 1000000, 105.0, false);
+    ph_number_track_add(&track, &LADDER, 2000000, 110.0, false);
+    ph_number_track_add(&track, &LADDER, 3000000, 110.0, false);
+    assert_true(track.motion.rate == 0.0);
+    for (int64_t t = 3000000; t < 4000000; t += FRAME_US) {
+        show(&track, &LADDER, t, 0);
+    }
+    assert_true(track.shown == 110.0);
+}
+
+// What it had been shown at goes over into the new samples without a step.
+static void a_correction_is_no_jolt(void** state)
+{
+    (void)state;
+    ph_number_track track = {0};
+    for (int i = 0; i <= 3; ++i) {
+        ph_number_track_add(&track, &LADDER, i * 1000000, 100.0 + 10.0 * i, false);
+    }
+    show(&track, &LADDER, 3980000, 0);
+    const double before = track.shown;
+    ph_number_track_add(&track, &LADDER, 4000000, 136.0, false);
+    show(&track, &LADDER, 4000000, 0);
+    assert_true(fabs(track.shown - before) < 2.5);
+    for (int64_t t = 4000000; t < 4300000; t += FRAME_US) {
+        show(&track, &LADDER, t, 0);
+    }
+    double at = ph_number_motion_at(&track.motion, &LADDER, 0.3f - 0.005f, LONG_S);
+    assert_true(fabs(track.shown - at) < 0.2);
+}
+
+static void a_jump_is_shown_at_once_and_goes_on_as_before(void** state)
+{
+    (void)state;
+    ph_number_track track = {0};
+    for (int i = 0; i <= 5; ++i) {
+        ph_number_track_add(&track, &LADDER, i * 1000000, 500.0 - 3.0 * i, false);
+        show(&track, &LADDER, i * 1000000, 0);
+    }
+    ph_number_track_add(&track, &LADDER, 6000000, 900.0, false);
+    show(&track, &LADDER, 6000000, 0);
+    assert_true(track.shown == 900.0);
+    run(&track, &LADDER, 6000000 + FRAME_US, 7000000);
+    assert_true(fabs(track.shown - 897.0) < 0.1);
+}
+
+static void what_jitters_is_shown_as_told(void** state)
+{
+    (void)state;
+    static const double VALUES[] = {500, 480, 512, 493, 520, 485, 500, 517, 488, 505, 481, 510};
+    ph_number_track track = {0};
+    for (int i = 0; i < 12; ++i) {
+        ph_number_track_add(&track, &LADDER, i * 200000, VALUES[i], false);
+        if (i > 3) {
+            assert_true(ph_number_motion_at(&track.motion, &LADDER, 0.2f, LONG_S) == VALUES[i]);
+        }
+    }
+}
+
+static void it_stays_within_its_range(void** state)
+{
+    (void)state;
+    ph_number_track track = {0};
+    for (int i = 0; i <= 4; ++i) {
+        ph_number_track_add(&track, &LADDER, i * 1000000, 20.0 - 4.0 * i, false);
+        show(&track, &LADDER, i * 1000000, 0);
+    }
+    run(&track, &LADDER, 4000000, 7000000);
+    assert_true(track.shown == 0.0);
+}
+
+static void an_angle_goes_the_shorter_way_round(void** state)
+{
+    (void)state;
+    ph_number_track track = {0};
+    for (int i = 0; i <= 20; ++i) {
+        ph_number_track_add(&track, &CIRCLE, i * 1000000, (double)(i * 100 % 256), false);
+        run(&track, &CIRCLE, i * 1000000, i * 1000000 + 900000);
+    }
+    for (int i = 0; i < 60; ++i) {
+        const double before = track.shown;
+        const int64_t t = 20900000 + i * FRAME_US;
+        show(&track, &CIRCLE, t, 0);
+        const double truth = 100.0 * (double)t * 1e-6;
+        assert_true(fabs(ph_number_difference(&CIRCLE, track.shown, truth)) < 0.1);
+        assert_true(i == 0 || fabs(track.shown - before) < 2.0);
+    }
+}
+
+static void a_delay_goes_straight_from_sample_to_sample(void** state)
+{
+    (void)state;
+    ph_number_track track = {0};
+    ph_number_track_add(&track, &LADDER, 0, 100.0, false);
+    ph_number_track_add(&track, &LADDER, 1000000, 103.0, false);
+    ph_number_track_add(&track, &LADDER, 2000000, 101.0, false);
+    ph_number_track_add(&track, &LADDER, 3000000, 901.0, false);
+    show(&track, &LADDER, 1500000, 1000000);
+    assert_true(fabs(track.shown - 101.5) < 1e-3);
+    show(&track, &LADDER, 2500000, 1000000);
+    assert_true(fabs(track.shown - 102.0) < 1e-3);
+    show(&track, &LADDER, 3999999, 1000000);
+    assert_true(track.shown == 101.0); // nothing leads to a jump
+}
+
+// ---- whole sessions
+
+enum { ENTITIES = 100, PROPERTY = 1, SETTLE_FRAMES = 180 };
+#define TICK_US UINT64_C(100000)
+#define SESSION_FRAME_US UINT64_C(20000)
+
+// What the property is at some time, in its unit.
+typedef void truth_fn(int entity, double seconds, double numbers[4]);
+
+typedef struct session_def {
+    const char* coding;
+    truth_fn* truth;
+    ph_field field; // of doubles
+    int count;
+    double turn; // of an angle
+    ph_profile profile;
+    int bits_per_second;
+    int delay_ms;
+    double loss;
+    bool is_smooth;
+} session_def;
+
+typedef struct session {
+    session_def def;
+    ph_schema* schema;
+    ph_world* world;
+    ph_client* client;
+    ph_link* down;
+    ph_link* up;
+    ph_viewer_id viewer;
+    ph_entity_id entities[ENTITIES];
+    uint64_t now_us;
+    uint64_t frozen_us; // from here on the truth stands; 0: it goes on
+    double error_sum;   // of what is shown
+    double worst;
+    int error_count;
+} session;
+
+static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
+{
+    (void)viewer;
+    session* s = context;
+    ph_link_send(s->down, s->now_us, bytes, size);
+}
+
+static void session_setup(session* s, const session_def* def)
+{
+    char text[200];
+    const int length = snprintf(text, sizeof text, "class d\nplace: position\nvalue: %s%s\n",
+                                def->coding, def->is_smooth ? " smooth" : "");
+    *s = (session){.def = *def};
+    assert_int_equal(ph_schema_parse(text, (size_t)length, NULL, &s->schema, NULL), PH_OK);
+    ph_world_def world = ph_world_def_default();
+    ph_client_def client = ph_client_def_default();
+    ph_viewer_def viewer = ph_viewer_def_default();
+    world.schema = s->schema;
+    world.profile = def->profile;
+    world.tick_us = (uint32_t)TICK_US;
+    client.schema = s->schema;
+    client.profile = def->profile;
+    client.interpolation_delay_ms = def->delay_ms;
+    viewer.bits_per_second = def->bits_per_second;
+    assert_int_equal(ph_world_create(&world, &s->world), PH_OK);
+    assert_int_equal(ph_world_add_viewer(s->world, &viewer, &s->viewer), PH_OK);
+    assert_int_equal(ph_client_create(&client, &s->client), PH_OK);
+    s->down = test_link_create(
+        &(ph_link_def){.seed = 1, .key = 1, .delay_us = 50000, .loss = def->loss});
+    s->up = test_link_create(
+        &(ph_link_def){.seed = 1, .key = 2, .delay_us = 50000, .loss = def->loss});
+    for (int i = 0; i < ENTITIES; ++i) {
+        const ph_spawn spawn = {.key = (uint64_t)(i + 1),
+                                .position_mm = {i % 10 * 3000, i / 10 * 3000}};
+        assert_int_equal(ph_world_spawn(s->world, &spawn, &s->entities[i]), PH_OK);
+    }
+}
+
+static void session_teardown(session* s)
+{
+    ph_link_destroy(s->up);
+    ph_link_destroy(s->down);
+    ph_client_destroy(s->client);
+    ph_world_destroy(s->world);
+    ph_schema_destroy(s->schema);
+}
+
+static void session_carry(session* s)
+{
+    uint8_t bytes[PH_PAYLOAD_MAX];
+    uint8_t ack[PH_ACK_SIZE];
+    size_t size;
+    while ((size = ph_link_receive(s->down, s->now_us, bytes, sizeof bytes)) > 0) {
+        assert_int_equal(ph_client_receive(s->client, s->now_us, bytes, size), PH_OK);
+    }
+    if (ph_client_ack_due_us(s->client) <= s->now_us) {
+        ph_link_send(s->up, s->now_us, ack, ph_client_write_ack(s->client, s->now_us, ack));
+    }
+    while ((size = ph_link_receive(s->up, s->now_us, bytes, sizeof bytes)) > 0) {
+        assert_int_equal(ph_viewer_receive_ack(s->world, s->viewer, s->now_us, bytes, size), PH_OK);
+    }
+}
+
+static void session_truth(const session* s, int entity, uint64_t now_us, double numbers[4])
+{
+    const bool is_frozen = s->frozen_us != 0 && now_us > s->frozen_us;
+    s->def.truth(entity, (double)(is_frozen ? s->frozen_us : now_us) * 1e-6, numbers);
+}
+
+static double off_by(const session* s, const double shown[4], const double truth[4])
+{
+    if (s->def.count == 4) { // the angle between two rotations, in degrees
+        double product = 0.0;
+        for (int i = 0; i < 4; ++i) {
+            product += shown[i] * truth[i];
+        }
+        return 114.6 * acos(fmin(fabs(product), 1.0));
+    }
+    double worst = 0.0;
+    for (int i = 0; i < s->def.count; ++i) {
+        double off = shown[i] - truth[i];
+        off -= s->def.turn > 0.0 ? s->def.turn * floor(off / s->def.turn + 0.5) : 0.0;
+        worst = fmax(worst, fabs(off));
+    }
+    return worst;
+}
+
+static void session_judge(session* s)
+{
+    const uint64_t shown_us = s->now_us - 1000 * (uint64_t)s->def.delay_ms;
+    for (int i = 0; i < ENTITIES; ++i) {
+        const ph_entity_id entity = ph_client_find(s->client, (uint64_t)(i + 1));
+        double shown[4] = {0};
+        double truth[4];
+        session_truth(s, i, shown_us, truth);
+        const ph_result result =
+            s->def.is_smooth
+                ? ph_client_get_shown(s->client, entity, PROPERTY, shown)
+                : ph_client_get_property(s->client, entity, PROPERTY, s->def.field, shown,
+                                         ph_field_size(s->def.field, 0));
+        assert_int_equal(result, PH_OK);
+        const double off = off_by(s, shown, truth);
+        s->error_sum += off;
+        s->worst = fmax(s->worst, off);
+        ++s->error_count;
+    }
+}
+
+// @return Updates per entity and second.
+static double session_run(session* s, int frames, bool is_judged)
+{
+    ph_viewer_stats stats;
+    assert_int_equal(ph_viewer_get_stats(s->world, s->viewer, &stats), PH_OK);
+    const uint64_t before = stats.sent_updates;
+    for (int frame = 0; frame < frames; ++frame, s->now_us += SESSION_FRAME_US) {
+        if (s->now_us % TICK_US == 0) {
+            for (int i = 0; i < ENTITIES; ++i) {
+                double numbers[4];
+                session_truth(s, i, s->now_us, numbers);
+                assert_int_equal(ph_world_set_property(s->world, s->entities[i], PROPERTY,
+                                                       s->def.field, numbers,
+                                                       ph_field_size(s->def.field, 0)),
+                                 PH_OK);
+            }
+            ph_world_tick(s->world);
+            ph_world_send_all(s->world, s->now_us, deliver, s);
+        }
+        session_carry(s);
+        ph_client_advance(s->client, s->now_us);
+        if (is_judged) {
+            session_judge(s);
+        }
+    }
+    assert_int_equal(ph_viewer_get_stats(s->world, s->viewer, &stats), PH_OK);
+    return (double)(stats.sent_updates - before) /
+           (ENTITIES * (double)frames * (double)SESSION_FRAME_US * 1e-6);
+}
+
+// 10..110 degrees a second, either way.
+static void turret(int entity, double seconds, double numbers[4])
+{
+    const double speed = (10.0 + entity) * (entity % 2 == 0 ? 1.0 : -1.0);
+    const double turned = 37.0 * entity + speed * seconds;
+    numbers[0] = turned - 360.0 * floor(turned / 360.0);
+}
+
+// Runs empty at 0.5..3 a second, and is filled.
+static void gauge(int entity, double seconds, double numbers[4])
+{
+    const double rate = 0.5 + 2.5 * entity / ENTITIES;
+    const double used = 7.0 * entity + rate * seconds;
+    numbers[0] = 100.0 - (used - 100.0 * floor(used / 100.0));
+}
+
+// Faster and slower, in waves of 7..17 s.
+static void speed(int entity, double seconds, double numbers[4])
+{
+    numbers[0] = 50.0 + 50.0 * sin(6.283 * seconds / (7.0 + 0.1 * entity));
+}
+
+static void arm(int entity, double seconds, double numbers[4])
+{
+    for (int i = 0; i < 3; ++i) {
+        const double at = (entity + 1) * 0.01 * seconds * (i + 1);
+        const double wave = at - 20.0 * floor(at / 20.0);
+        numbers[i] = wave < 10.0 ? wave - 5.0 : 15.0 - wave;
+    }
+}
+
+static void propeller(int entity, double seconds, double numbers[4])
+{
+    const double half = seconds * (0.2 + 0.01 * entity);
+    numbers[0] = 0.6 * sin(half);
+    numbers[1] = 0.0;
+    numbers[2] = 0.8 * sin(half);
+    numbers[3] = cos(half);
+}
+
+static const session_def SESSIONS[] = {
+    {.coding = "angle 10", .truth = turret, .field = PH_FIELD_F64, .count = 1, .turn = 360.0},
+    {.coding = "fixed 0..100 step 0.1", .truth = gauge, .field = PH_FIELD_F64, .count = 1},
+    {.coding = "fixed 0..100 step 0.5", .truth = speed, .field = PH_FIELD_F64, .count = 1},
+    {.coding = "vec3 -5..5 step 0.01", .truth = arm, .field = PH_FIELD_F64X3, .count = 3},
+    {.coding = "quaternion 11", .truth = propeller, .field = PH_FIELD_F64X4, .count = 4},
+};
+
+enum { SESSION_COUNT = sizeof SESSIONS / sizeof SESSIONS[0] };
+
+typedef struct session_result {
+    double updates;
+    double mean;
+    double worst;
+} session_result;
+
+static session_result play(session_def def)
+{
+    session s;
+    session_setup(&s, &def);
+    session_run(&s, 1500, false);
+    session_result result = {.updates = session_run(&s, 1500, true)};
+    result.mean = s.error_sum / s.error_count;
+    result.worst = s.worst;
+    session_teardown(&s);
+    return result;
+}
+
+static void few_updates_show_it_right(void** state)
+{
+    (void)state;
+    static const int BUDGETS[] = {0, 13000};
+    for (int i = 0; i < SESSION_COUNT; ++i) {
+        for (int b = 0; b < 2; ++b) {
+            session_def def = SESSIONS[i];
+            def.profile = PH_PROFILE_PINHOLE;
+            def.bits_per_second = BUDGETS[b];
+            const session_result plain = play(def);
+            def.is_smooth = true;
+            const session_result smooth = play(def);
+            print_message("%-24s %5d bit/s: updates %6.2f -> %5.2f, error %8.4f -> %8.4f, worst "
+                          "%8.3f -> %8.3f\n",
+                          def.coding, BUDGETS[b], plain.updates, smooth.updates, plain.mean,
+                          smooth.mean, plain.worst, smooth.worst);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_changes_evenly_is_shown_where_it_is),
+        cmocka_unit_test(what_comes_twice_stands),
+        cmocka_unit_test(a_correction_is_no_jolt),
+        cmocka_unit_test(a_jump_is_shown_at_once_and_goes_on_as_before),
+        cmocka_unit_test(what_jitters_is_shown_as_told),
+        cmocka_unit_test(it_stays_within_its_range),
+        cmocka_unit_test(an_angle_goes_the_shorter_way_round),
+        cmocka_unit_test(a_delay_goes_straight_from_sample_to_sample),
+        cmocka_unit_test(few_updates_show_it_right),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
