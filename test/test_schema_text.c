@@ -339,7 +339,7 @@ static void errors_say_where_and_what(void** state)
         {"class c\nq: quaternion orientation once", 2, 15,
          "class c, property q: an orientation cannot be sent once: it is motion"},
         {"class c\nq: quaternion heading", 2, 15,
-         "expected orientation, distance, weight, once, owner, audience or the end of the line, "
+         "expected orientation, smooth, distance, weight, once, owner, audience or the end of the line, "
          "found "
          "'heading'"},
         {"class c\nq: quaternion orientation\nr: quaternion orientation", 3, 15,

@@ -19,7 +19,7 @@
 
 // What is swept at every send stands in front, in this order:
 //
-//   | ph_shown_estimates | marks | motion models | heading | sent | known | ...
+//   | ph_shown_estimates | [smooth] | marks | motion models | heading | sent | known | ...
 //
 // Marks, a byte for each slot, fill whole words.
 static size_t mark_bytes(int slot_count)
@@ -69,12 +69,12 @@ ph_result ph_shown_estimates_create(const ph_allocator* allocator, int slot_coun
     made->size_bytes = size;
     made->allocator = *allocator;
     made->is_vouched = is_vouched;
-    made->marks = carve_bytes(&rest, mark_bytes(slot_count));
-    made->motion_models = carve_bytes(&rest, classes * sizeof(ph_motion_model));
-    made->heading = carve_bytes(&rest, slots * sizeof(uint32_t));
     if (smooth_bytes > 0) {
         carve_smooth(&made->smooth, &rest, slots, layouts->smooth_parts_max);
     }
+    made->marks = carve_bytes(&rest, mark_bytes(slot_count));
+    made->motion_models = carve_bytes(&rest, classes * sizeof(ph_motion_model));
+    made->heading = carve_bytes(&rest, slots * sizeof(uint32_t));
     made->sent = carve_bytes(&rest, slots * sizeof(ph_shown_estimate));
     made->known = carve_bytes(&rest, slots * sizeof(ph_shown_estimate));
     if (turn_bytes > 0) {
