@@ -261,9 +261,10 @@ void ph_display_advance(ph_display* display, const ph_client_entities* entities,
         if (display->turns != NULL && display->turns[slot].count > 0) {
             show_turn(&display->turns[slot], motion_model, &frame);
         }
-        const ph_layout* layout = ph_client_entities_layout(entities, slot);
-        if (layout->smooth != 0) {
-            ph_smooth_display_advance(&display->smooth, slot, layout, motion_model, &frame);
+        if (display->smooth.tracks != NULL) {
+            ph_smooth_display_advance(&display->smooth, slot,
+                                      ph_client_entities_layout(entities, slot), motion_model,
+                                      &frame);
         }
     }
     display->advanced_us = last_us + (uint64_t)elapsed_us;

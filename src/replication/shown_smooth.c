@@ -40,7 +40,7 @@ void ph_smooth_estimates_begin(const ph_smooth_estimates* smooth, int slot)
 // ---- what was sent
 
 // All parts of one property.
-static void add_value(ph_smooth_estimate* parts, const ph_property* described,
+static void add_smooth_value(ph_smooth_estimate* parts, const ph_property* described,
                       const uint32_t* words, uint32_t tick, float tick_s)
 {
     const float seconds = (float)(int32_t)(tick - parts->tick) * tick_s;
@@ -94,7 +94,7 @@ bool ph_smooth_estimates_add(const ph_replicas* replicas, ph_smooth_estimate* es
         const uint32_t* told = told_words(replicas, item, words, property, unpacked);
         if (told != NULL) {
             is_revised |= part->tick == tick;
-            add_value(part, described, told, tick, tick_s);
+            add_smooth_value(part, described, told, tick, tick_s);
         }
         part += ph_smooth_parts(described);
     }
@@ -123,7 +123,7 @@ static bool is_number_right(const ph_smooth_estimate* estimate, const ph_propert
            !(goes && age_s > PH_VOUCHED_LIMIT_S - RENEW_S);
 }
 
-static bool turns(const ph_turn_motion* motion)
+static bool is_spinning(const ph_turn_motion* motion)
 {
     return motion->has_spin &&
            (motion->spin[0] != 0.0f || motion->spin[1] != 0.0f || motion->spin[2] != 0.0f);
@@ -136,7 +136,7 @@ static bool is_rotation_right(const ph_smooth_estimate* estimate, const ph_prope
     float truth[4];
     ph_turn_motion_at(&estimate->turn, age_s, PH_VOUCHED_LIMIT_S, shown);
     ph_smooth_rotation(described, words, truth);
-    const bool goes = turns(&estimate->turn);
+    const bool goes = is_spinning(&estimate->turn);
     const float steps = ph_turn_angle(shown, truth) / ph_smooth_rotation_step(described);
     return steps < (goes ? SPIN_STEPS : 1.0f) &&
            !(goes && age_s > PH_VOUCHED_LIMIT_S - RENEW_S);
