@@ -270,7 +270,8 @@ static void changes_with_what_is_smooth(void** state)
     (void)state;
     const uint64_t plain = fingerprint_of_text("class c\np: position\na: angle\nb: angle\n");
     const uint64_t first = fingerprint_of_text("class c\np: position\na: angle smooth\nb: angle\n");
-    const uint64_t second = fingerprint_of_text("class c\np: position\na: angle\nb: angle smooth\n");
+    const uint64_t second =
+        fingerprint_of_text("class c\np: position\na: angle\nb: angle smooth\n");
     assert_true(first != plain && second != plain && second != first);
     assert_true(first == fingerprint_of_text("class c\np: position\na: angle smooth\n"
                                              "b: angle heading\n"));

@@ -366,8 +366,8 @@ static void what_can_be_smooth(void** state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         const ph_coding coding = rows[i].coding;
-        const bool has_range = coding == PH_CODING_RANGE || coding == PH_CODING_FIXED ||
-                               coding == PH_CODING_VEC3;
+        const bool has_range =
+            coding == PH_CODING_RANGE || coding == PH_CODING_FIXED || coding == PH_CODING_VEC3;
         const ph_property_def properties[] = {
             ph_property_position("p"),
             {.name = "s",

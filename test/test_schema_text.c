@@ -342,9 +342,11 @@ static void errors_say_where_and_what(void** state)
          "expected orientation, smooth, distance, weight, once, owner, audience or the end of the "
          "line, found 'heading'"},
         {"class c\nq: quaternion orientation smooth", 2, 27,
-         "class c, property q: an orientation or heading is motion already, and takes no is_smooth"},
+         "class c, property q: an orientation or heading is motion already, and takes no "
+         "is_smooth"},
         {"class c\na: angle smooth heading", 2, 10,
-         "class c, property a: an orientation or heading is motion already, and takes no is_smooth"},
+         "class c, property a: an orientation or heading is motion already, and takes no "
+         "is_smooth"},
         {"class c\nf: range 0..9 once smooth", 2, 20,
          "class c, property f: what is smooth cannot be sent once: it is motion"},
         {"class c\nb: bool smooth", 2, 9,

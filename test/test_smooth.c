@@ -241,10 +241,10 @@ static void session_open(session* s)
     assert_int_equal(ph_world_create(&world, &s->world), PH_OK);
     assert_int_equal(ph_world_add_viewer(s->world, &viewer, &s->viewer), PH_OK);
     assert_int_equal(ph_client_create(&client, &s->client), PH_OK);
-    s->down = test_link_create(
-        &(ph_link_def){.seed = 1, .key = 1, .delay_us = 50000, .loss = def->loss});
-    s->up = test_link_create(
-        &(ph_link_def){.seed = 1, .key = 2, .delay_us = 50000, .loss = def->loss});
+    s->down =
+        test_link_create(&(ph_link_def){.seed = 1, .key = 1, .delay_us = 50000, .loss = def->loss});
+    s->up =
+        test_link_create(&(ph_link_def){.seed = 1, .key = 2, .delay_us = 50000, .loss = def->loss});
     for (int i = 0; i < ENTITIES; ++i) {
         const ph_spawn spawn = {.key = (uint64_t)(i + 1),
                                 .position_mm = {i % 10 * 3000, i / 10 * 3000}};
@@ -320,10 +320,9 @@ static void session_judge(session* s)
         double truth[4];
         session_truth(s, i, shown_us, truth);
         const ph_result result =
-            s->def.is_smooth
-                ? ph_client_get_shown(s->client, entity, PROPERTY, shown)
-                : ph_client_get_property(s->client, entity, PROPERTY, s->def.field, shown,
-                                         ph_field_size(s->def.field, 0));
+            s->def.is_smooth ? ph_client_get_shown(s->client, entity, PROPERTY, shown)
+                             : ph_client_get_property(s->client, entity, PROPERTY, s->def.field,
+                                                      shown, ph_field_size(s->def.field, 0));
         assert_int_equal(result, PH_OK);
         const double off = off_by(s, shown, truth);
         s->error_sum += off;
@@ -461,10 +460,11 @@ static void few_updates_show_it_right(void** state)
             const session_result plain = play(&def);
             def.is_smooth = true;
             const session_result smooth = play(&def);
-            print_message("%-22s %5d bit/s: updates %5.2f, smooth %4.2f; kbit/s %5.1f, smooth %4.1f; "
-                          "mean error %7.4f, smooth %6.4f\n",
-                          def.coding, BUDGETS[b], plain.updates, smooth.updates, plain.kbps,
-                          smooth.kbps, plain.mean, smooth.mean);
+            print_message(
+                "%-22s %5d bit/s: updates %5.2f, smooth %4.2f; kbit/s %5.1f, smooth %4.1f; "
+                "mean error %7.4f, smooth %6.4f\n",
+                def.coding, BUDGETS[b], plain.updates, smooth.updates, plain.kbps, smooth.kbps,
+                plain.mean, smooth.mean);
             assert_true(smooth.updates <= CASES[i].updates);
             assert_true(smooth.mean <= CASES[i].mean);
             assert_true(smooth.mean < plain.mean);
@@ -482,8 +482,9 @@ static void classic_shows_it_nearer_to_the_truth(void** state)
         const session_result plain = play(&def);
         def.is_smooth = true;
         const session_result smooth = play(&def);
-        print_message("%-22s classic: updates %5.2f, smooth %5.2f; mean error %7.4f, smooth %6.4f\n",
-                      def.coding, plain.updates, smooth.updates, plain.mean, smooth.mean);
+        print_message(
+            "%-22s classic: updates %5.2f, smooth %5.2f; mean error %7.4f, smooth %6.4f\n",
+            def.coding, plain.updates, smooth.updates, plain.mean, smooth.mean);
         assert_true(smooth.updates == plain.updates);
         assert_true(smooth.mean < 0.8 * plain.mean);
     }

@@ -67,7 +67,8 @@ ph_result ph_display_create(ph_display* display, const ph_layouts* layouts,
     const size_t class_count = (size_t)layouts->count;
     display->tracks = ph_allocate_array(allocator, (size_t)capacity, sizeof(ph_track));
     display->classes = ph_allocate_array(allocator, class_count, sizeof(ph_class_display));
-    const ph_result result = ph_smooth_display_create(&display->smooth, layouts, allocator, capacity);
+    const ph_result result =
+        ph_smooth_display_create(&display->smooth, layouts, allocator, capacity);
     if (display->tracks == NULL || display->classes == NULL || result != PH_OK) {
         ph_display_destroy(display);
         return PH_ERROR_MEMORY;
@@ -159,8 +160,8 @@ static ph_step entering_step(const ph_display* display, const ph_property* posit
 }
 
 // How an entity turns that enters, as the rotation of so long whose last component is left out.
-static void begin_turn(const ph_display* display, const ph_layout* layout,
-                          const ph_record* record, ph_turn_track* turn)
+static void begin_turn(const ph_display* display, const ph_layout* layout, const ph_record* record,
+                       ph_turn_track* turn)
 {
     const int width = layout->orientation_bits;
     const ph_quaternion_levels levels = {

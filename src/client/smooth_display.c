@@ -115,8 +115,8 @@ void ph_smooth_display_inherit(ph_smooth_display* display, int slot, const ph_la
 static void show_rotation(ph_turn_track* track, const ph_motion_model* motion_model,
                           const ph_frame_time* frame)
 {
-    const float limit_s = ph_motion_model_limit_s(motion_model, track->count > 1 ? track->seconds[0]
-                                                                                 : 0.0f);
+    const float limit_s =
+        ph_motion_model_limit_s(motion_model, track->count > 1 ? track->seconds[0] : 0.0f);
     ph_turn_track_show(track, limit_s, frame);
     const float age_s = (float)(frame->time_us - track->time_us) * 1e-6f;
     if (frame->is_delayed && age_s > 0.0f) {

@@ -157,8 +157,7 @@ static double approach_number(const ph_number_track* track, const ph_number_scal
                               double target, double before, float approach)
 {
     const double along = track->shown + (target - before);
-    const double left =
-        ph_number_difference(scale, along, target) * (double)(1.0f - approach);
+    const double left = ph_number_difference(scale, along, target) * (double)(1.0f - approach);
     return fabs(left) < EXACT_STEPS ? target : number_clamp(scale, target + left);
 }
 
@@ -173,8 +172,8 @@ void ph_number_track_show(ph_number_track* track, const ph_number_scale* scale, 
     } else {
         const double target = ph_number_motion_at(&track->motion, scale, age_s, limit_s);
         if (track->is_shown && !track->has_jumped && !frame->is_delayed) {
-            const double before = ph_number_motion_at(&track->motion, scale,
-                                                      age_s - frame->elapsed_s, limit_s);
+            const double before =
+                ph_number_motion_at(&track->motion, scale, age_s - frame->elapsed_s, limit_s);
             track->shown = approach_number(track, scale, target, before, frame->approach);
         } else {
             track->shown = target;

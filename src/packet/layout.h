@@ -81,7 +81,7 @@ typedef struct ph_layouts {
     int word_count_max;
     uint32_t text_bytes_max;
     int enter_bits_max;
-    bool has_carriers;   // a class has
+    bool has_carriers; // a class has
     int smooth_parts_max;
     ph_model_set models; // of the schema
     ph_allocator allocator;

@@ -385,9 +385,8 @@ PH_OUT_OF_LINE static void smooth_sent(const ph_replicas* replicas, const ph_fli
     }
     if (item->kind == PH_RECORD_ENTER || (item->properties & layout->smooth) != 0) {
         put_aside(estimates, slot);
-        const bool is_revised =
-            ph_smooth_estimates_add(replicas, estimates->smooth.sent, item, words,
-                                    replicas->flight->open.stamp.tick);
+        const bool is_revised = ph_smooth_estimates_add(replicas, estimates->smooth.sent, item,
+                                                        words, replicas->flight->open.stamp.tick);
         estimates->marks[slot] |= is_revised ? PH_ESTIMATE_REVISED : 0;
     }
 }

@@ -41,7 +41,7 @@ void ph_smooth_estimates_begin(const ph_smooth_estimates* smooth, int slot)
 
 // All parts of one property.
 static void add_smooth_value(ph_smooth_estimate* parts, const ph_property* described,
-                      const uint32_t* words, uint32_t tick, float tick_s)
+                             const uint32_t* words, uint32_t tick, float tick_s)
 {
     const float seconds = (float)(int32_t)(tick - parts->tick) * tick_s;
     if (ph_smooth_is_rotation(described)) {
@@ -114,8 +114,7 @@ static bool is_number_right(const ph_smooth_estimate* estimate, const ph_propert
                             int part, const uint32_t* words, float age_s)
 {
     const ph_number_scale scale = ph_smooth_scale(described, part);
-    const double shown =
-        ph_number_motion_at(&estimate->number, &scale, age_s, PH_VOUCHED_LIMIT_S);
+    const double shown = ph_number_motion_at(&estimate->number, &scale, age_s, PH_VOUCHED_LIMIT_S);
     const double truth = ph_smooth_number(described, words, part);
     const double off = fabs(ph_number_difference(&scale, shown, truth));
     const bool goes = ph_number_motion_goes(&estimate->number);
@@ -138,8 +137,7 @@ static bool is_rotation_right(const ph_smooth_estimate* estimate, const ph_prope
     ph_smooth_rotation(described, words, truth);
     const bool goes = is_spinning(&estimate->turn);
     const float steps = ph_turn_angle(shown, truth) / ph_smooth_rotation_step(described);
-    return steps < (goes ? SPIN_STEPS : 1.0f) &&
-           !(goes && age_s > PH_VOUCHED_LIMIT_S - RENEW_S);
+    return steps < (goes ? SPIN_STEPS : 1.0f) && !(goes && age_s > PH_VOUCHED_LIMIT_S - RENEW_S);
 }
 
 static bool is_right(const ph_smooth_estimate* parts, const ph_property* described,

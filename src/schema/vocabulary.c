@@ -46,8 +46,8 @@ static const ph_coding_row WORD_ROWS[] = {
                          NUMBER_FIELDS, PH_PARAMETER_RANGE, false},
     [PH_CODING_ANGLE] = {"angle", NUMBER | PARAMETER(BITS) | PARAMETER(TURN) | PARAMETER(HEADING),
                          NUMBER_FIELDS, PH_PARAMETER_BITS, true},
-    [PH_CODING_QUATERNION] = {"quaternion", POLICY | PARAMETER(BITS) | PARAMETER(ORIENTATION) |
-                                  PARAMETER(SMOOTH),
+    [PH_CODING_QUATERNION] = {"quaternion",
+                              POLICY | PARAMETER(BITS) | PARAMETER(ORIENTATION) | PARAMETER(SMOOTH),
                               FIELD(F32X4) | FIELD(F64X4), PH_PARAMETER_BITS, true},
     [PH_CODING_VEC3] = {"vec3",
                         NUMBER | PARAMETER(RANGE) | PARAMETER(STRICT) | PARAMETER(STEP) |

@@ -170,9 +170,8 @@ static bool step_on(ph_world* world, ph_entity_id entity, const ph_property_def*
     const double lo = is_angle ? 0.0 : def->lo;
     const double hi = is_angle ? def->turn : def->hi;
     const double value = lo + (hi - lo) / 64.0 * (double)(ph_world_tick_count(world) % 64);
-    assert_int_equal(ph_world_set_property(world, entity, property, PH_FIELD_F64, &value,
-                                           sizeof value),
-                     PH_OK);
+    assert_int_equal(
+        ph_world_set_property(world, entity, property, PH_FIELD_F64, &value, sizeof value), PH_OK);
     return true;
 }
 
