@@ -215,8 +215,8 @@ typedef struct ph_pose {
     /// whole millimetres up to 2^53, which is further than positions will ever go.
     double position_mm[3];
     /// 0 <= it < 360: the property of its class that is named "heading" and has the coding ANGLE.
-    /// An angle of another name is not shown here: get it by ph_client_get_property(). Of a class with
-    /// an orientation: where +x of the entity points on the plane.
+    /// An angle of another name, or a smooth one, is not shown here: get it by ph_client_get_property() or
+    /// ph_client_get_shown(). Of a class with an orientation: where +x of the entity points on the plane.
     double heading_deg;
     /// Whether the class has either of them.
     bool has_heading;

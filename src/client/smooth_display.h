@@ -6,7 +6,7 @@
 //
 //   tracks    | slot 0: part, part | slot 1: part, part | ...      as many as the class with the most has
 //
-// Memory is taken at creation, and only where a class has smooth properties. Some 20 ns per number and frame.
+// Memory is taken at creation, and only where a class has smooth properties. Some 12 ns per number and frame.
 
 #ifndef PH_CLIENT_SMOOTH_DISPLAY_H
 #define PH_CLIENT_SMOOTH_DISPLAY_H

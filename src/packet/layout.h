@@ -24,8 +24,8 @@
 
 #include <string.h>
 
-// Without a mark the first ANGLE of a class is its heading, whatever its name: names are not on the wire. One with an
-// orientation has none.
+// Without a mark the first ANGLE of a class that is not smooth is its heading, whatever its name: names are not on the
+// wire. One with an orientation has none.
 #define PH_HEADING_NONE 255
 
 typedef struct ph_layout {

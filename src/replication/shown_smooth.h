@@ -13,7 +13,7 @@
 // So for everything else that decides what is sent, a smooth property is dirty exactly when the client needs
 // it; and when it has settled, so that in the end every client has it exactly.
 //
-// Senders of the pinhole profile, whose clients take silence for motion that goes on. Some 30 ns for each
+// Senders of the pinhole profile, whose clients take silence for motion that goes on. Up to 40 ns for each
 // slot, part and send, where a class has smooth properties; nothing allocates.
 
 #ifndef PH_REPLICATION_SHOWN_SMOOTH_H
