@@ -36,6 +36,12 @@ double ph_number_difference(const ph_number_scale* scale, double to, double from
                           : difference;
 }
 
+// Whole turns added to a sample, exactly, so that it lies near to another number.
+static double nearest_turn(const ph_number_scale* scale, double value, double other)
+{
+    return scale->is_turn ? value + scale->top * floor((other - value) / scale->top + 0.5) : value;
+}
+
 static float fade_off(float old, double off)
 {
     return (2.0f * old + (float)fabs(off)) / 3.0f;
@@ -61,7 +67,7 @@ static bool learn_rate(ph_number_motion* motion, double value, double expected, 
     if (is_jump) {
         return true;
     }
-    if (fabs(off) <= PH_NUMBER_ROUNDING) {
+    if (fabs(off) <= PH_NUMBER_ON_LINE) {
         motion->rate += RATE_SHARE * off / over_s;
     } else {
         motion->rate = kept / over_s;
@@ -80,7 +86,7 @@ bool ph_number_motion_add(ph_number_motion* motion, const ph_number_scale* scale
     }
     const double expected =
         ph_number_motion_at(motion, scale, ph_float_max(seconds, 0.0f), seconds);
-    const double near = expected + ph_number_difference(scale, value, expected);
+    const double near = nearest_turn(scale, value, expected);
     if (seconds > 0.0f) {
         motion->has_jumped = learn_rate(motion, near, expected, seconds);
     }

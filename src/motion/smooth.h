@@ -26,8 +26,11 @@ typedef struct ph_number_scale {
     bool is_turn; // an angle: the shorter way round counts
 } ph_number_scale;
 
-// A sample this far from where the rate led, in steps, is explained by rounding.
+// What is extrapolated may be so many steps off by rounding alone. A sample that lies nearer to where the rate led
+// says little of the rate. (Less than what senders take for right: what they tell because it was wrong is then
+// beyond it, whatever the last bit of a float.)
 #define PH_NUMBER_ROUNDING 1.5
+#define PH_NUMBER_ON_LINE 1.25
 
 // ---- what is known of a number
 
