@@ -588,14 +588,14 @@ static void a_warm_session_allocates_nothing(void** state)
     }
 }
 
-// What a sender takes its client to know is what it knows.
-static void a_sender_knows_what_is_shown(void** state)
+// What a sender takes its client to know is what it knows, as soon as it has heard of everything.
+static void compare_with_the_sender(double loss)
 {
-    (void)state;
     session s;
     session_def def = CASES[0].def;
     def.is_smooth = true;
     def.profile = PH_PROFILE_PINHOLE;
+    def.loss = loss;
     session_setup(&s, &def);
     int compared = 0;
     for (int round = 0; round < 40; ++round) {
@@ -616,6 +616,57 @@ static void a_sender_knows_what_is_shown(void** state)
         }
     }
     assert_true(compared > 20 * ENTITIES);
+    session_teardown(&s);
+}
+
+static void a_sender_knows_what_is_shown(void** state)
+{
+    (void)state;
+    compare_with_the_sender(0.0);
+    compare_with_the_sender(0.1);
+}
+
+// It stops at the very value that was told last, while the viewer is too far away to be told.
+static void nothing_is_told_of_what_is_out_of_range(void** state)
+{
+    (void)state;
+    session s;
+    const session_def def = {
+        .coding = "range 0..1000 distance 50", .is_smooth = true, .profile = PH_PROFILE_PINHOLE};
+    session_setup(&s, &def);
+    ph_viewer_stats before = {0};
+    ph_viewer_stats after = {0};
+    for (int tick = 0; tick < 60; ++tick, s.now_us += TICK_US) {
+        const int64_t value = tick < 30 ? 10 * tick : 315;
+        assert_int_equal(ph_world_set_property(s.world, s.entities[0], PROPERTY, PH_FIELD_I64,
+                                               &value, sizeof value),
+                         PH_OK);
+        if (tick == 31) {
+            assert_int_equal(ph_viewer_set_eye(s.world, s.viewer, 100000, 0, 0), PH_OK);
+            assert_int_equal(ph_viewer_get_stats(s.world, s.viewer, &before), PH_OK);
+        }
+        ph_world_tick(s.world);
+        ph_world_send_all(s.world, s.now_us, deliver, &s);
+        session_carry(&s);
+        ph_client_advance(s.client, s.now_us);
+    }
+    assert_int_equal(ph_viewer_get_stats(s.world, s.viewer, &after), PH_OK);
+    assert_true(before.sent_updates > 0);
+    assert_true(after.sent_updates == before.sent_updates);
+    // Back again: now it is.
+    assert_int_equal(ph_viewer_set_eye(s.world, s.viewer, 0, 0, 0), PH_OK);
+    for (int tick = 0; tick < 20; ++tick, s.now_us += TICK_US) {
+        ph_world_tick(s.world);
+        ph_world_send_all(s.world, s.now_us, deliver, &s);
+        session_carry(&s);
+        for (int frame = 0; frame < 5; ++frame) {
+            ph_client_advance(s.client, s.now_us + (uint64_t)frame * SESSION_FRAME_US);
+        }
+    }
+    double numbers[4];
+    assert_int_equal(ph_client_get_shown(s.client, ph_client_find(s.client, 1), PROPERTY, numbers),
+                     PH_OK);
+    assert_true(numbers[0] == 315.0);
     session_teardown(&s);
 }
 
@@ -725,6 +776,7 @@ int main(void)
         cmocka_unit_test(a_delay_shows_the_past),
         cmocka_unit_test(a_warm_session_allocates_nothing),
         cmocka_unit_test(a_sender_knows_what_is_shown),
+        cmocka_unit_test(nothing_is_told_of_what_is_out_of_range),
         cmocka_unit_test(the_struct_has_what_is_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
