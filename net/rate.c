@@ -253,7 +253,7 @@ static void drain(ph_rate* rate, uint64_t now_us, const epoch* seen)
     const double share = lesser(DRAIN_MOST, greater(DRAIN_LEAST, 1.0 - queue_ms / DRAIN_MS));
     const double most = greater(capacity(rate, seen), DRAIN_LEAST * rate->rate);
     rate->ceiling = most;
-    rate->queue_bps = seen->sent_bps;
+    rate->queue_bps = lesser(seen->sent_bps, seen->delivered_bps);
     lower(rate, now_us, PH_RATE_DRAINING, share * most);
 }
 
@@ -317,8 +317,8 @@ static void end_rising(ph_rate* rate, uint64_t now_us, const epoch* seen, bool h
     }
 }
 
-// Whether the queue stays although less is sent than when it showed. Many a client does not use its rate: to lower that
-// is not yet to send less.
+// Whether the queue stays although less is sent than arrived when it showed. Many a client does not use its rate: to
+// lower that is not yet to send less.
 static bool is_stubborn(ph_rate* rate, const epoch* seen, bool is_falling)
 {
     if (is_falling) {

@@ -87,7 +87,8 @@ def judge(figures, lines):
         yield f"the views are not alive: {figures}"
 
 
-def check():
+def play_judged():
+    """Returns (what is wrong, the server's log), of a play that is long enough for the machine."""
     seconds = SECONDS
     while True:
         with network_pair.Pair() as pair, tempfile.TemporaryDirectory() as folder:
@@ -96,15 +97,21 @@ def check():
             figures, log = play(pair, folder, seconds)
         lines = judged_lines(log)
         if len(lines) == JUDGED_S:
-            break
+            return list(judge(figures, lines)), log
         seconds *= 2
         if seconds > SECONDS_MAX:
             raise network_pair.Missing(f"the machine does not let a server tick for {JUDGED_S} of {SECONDS_MAX} seconds")
-    complaints = list(judge(figures, lines))
-    print("\n".join(complaints) if complaints else "bottleneck: ok")
-    if complaints:
-        print(log)
-    return 1 if complaints else 0
+
+
+def goes_wrong():
+    complaints, log = play_judged()
+    print("\n".join([*complaints, log]) if complaints else "bottleneck: ok", flush=True)
+    return bool(complaints)
+
+
+def check():
+    """Eight controllers on a real clock, and a machine with other work: a play may go wrong by chance. Two more must be right then."""
+    return int(goes_wrong() and (goes_wrong() or goes_wrong()))
 
 
 def main():

@@ -79,7 +79,7 @@ typedef struct ph_rate {
     double rtt_ms;         // of the last epoch; 0: none yet
     double base_rtt_ms[2]; // the shortest of this and of the former half of the memory; 0: none
     uint64_t base_us;      // when this half began
-    double queue_bps;      // what was sent when a queue showed
+    double queue_bps;      // what was sent and arrived when a queue showed
     double lowered_rtt_ms; // the shortest since the rate was lowered
     int growing_count;     // epochs in a row
     int stubborn_count;    // epochs in a row in which less was sent than that, and the queue stayed
