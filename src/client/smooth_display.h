@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a client shows of smooth properties: for each slot a track for each part (packet/smooth.h). Fed with
+// What a client shows of smooth properties: for each slot a track for each part (packet/smooth_parts.h). Fed with
 // each record that tells one, advanced once per frame. A part of display.h.
 //
 //   tracks    | slot 0: part, part | slot 1: part, part | ...      as many as the class with the most has
@@ -13,7 +13,7 @@
 
 #include "motion/motion_model.h"
 #include "packet/layout.h"
-#include "packet/smooth.h"
+#include "packet/smooth_parts.h"
 
 typedef struct ph_smooth_track {
     union {

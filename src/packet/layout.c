@@ -8,7 +8,7 @@
 
 #include "base/allocator.h"
 #include "packet/classic_records.h"
-#include "packet/smooth.h"
+#include "packet/smooth_parts.h"
 
 #include <string.h>
 

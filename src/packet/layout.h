@@ -60,7 +60,7 @@ typedef struct ph_layout {
     uint64_t once;    // PH_SEND_ONCE
     uint64_t limited; // has a distance of its own
     uint64_t vivid;   // any difference of it is significant
-    uint64_t smooth;  // shown at any moment (packet/smooth.h)
+    uint64_t smooth;  // shown at any moment (packet/smooth_parts.h)
     int smooth_parts; // of all of these
     // Written as their one word in so many bits, and legal up to a greatest one: most properties, and
     // by far the cheapest to write. The others go through property.h.

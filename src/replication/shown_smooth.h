@@ -3,7 +3,7 @@
 
 // Of entities with smooth properties: what a viewer's client shows of them by now, and whether that is right.
 // The same for numbers and other rotations as shown_estimate.h for positions, with the arithmetic of the
-// client (packet/smooth.h).
+// client (packet/smooth_parts.h).
 //
 //   sent    the newest value of each part that was sent, and how it goes on
 //   known   the same of what is acked, while something is in flight
@@ -19,7 +19,7 @@
 #ifndef PH_REPLICATION_SHOWN_SMOOTH_H
 #define PH_REPLICATION_SHOWN_SMOOTH_H
 
-#include "packet/smooth.h"
+#include "packet/smooth_parts.h"
 #include "replication/replica.h"
 
 struct ph_send_context;

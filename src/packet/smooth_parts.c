@@ -3,7 +3,7 @@
 
 // Once per record with a smooth property, and once per frame, or send, and part.
 
-#include "packet/smooth.h"
+#include "packet/smooth_parts.h"
 
 #include "codec/rotation.h"
 
