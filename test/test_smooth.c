@@ -672,6 +672,45 @@ static void nothing_is_told_of_what_is_out_of_range(void** state)
     session_teardown(&s);
 }
 
+// A lid that is shut and open: never between.
+static void lid(int entity, double seconds, double numbers[4])
+{
+    const bool is_open = ((int)seconds / 3 + entity) % 2 == 0;
+    numbers[0] = is_open ? 0.0 : sqrt(0.5);
+    numbers[1] = 0.0;
+    numbers[2] = 0.0;
+    numbers[3] = is_open ? 1.0 : sqrt(0.5);
+}
+
+static void a_rotation_that_jumps_is_shown_there_at_once(void** state)
+{
+    (void)state;
+    session s;
+    const session_def def = {.coding = "quaternion 11",
+                             .truth = lid,
+                             .field = PH_FIELD_F64X4,
+                             .count = 4,
+                             .is_smooth = true,
+                             .profile = PH_PROFILE_PINHOLE};
+    session_setup(&s, &def);
+    session_run(&s, 500, false);
+    int between = 0;
+    for (int frame = 0; frame < 1000; ++frame) {
+        session_run(&s, 1, false);
+        for (int i = 0; i < ENTITIES; ++i) {
+            double shown[4];
+            assert_int_equal(ph_client_get_shown(s.client,
+                                                 ph_client_find(s.client, (uint64_t)(i + 1)),
+                                                 PROPERTY, shown),
+                             PH_OK);
+            const double x = fabs(shown[0]); // the sine of half of 0 or 90 degrees
+            between += x > 0.17 && x < 0.57;
+        }
+    }
+    assert_int_equal(between, 0);
+    session_teardown(&s);
+}
+
 // ---- what a game asks
 
 typedef struct tank {
@@ -776,6 +815,7 @@ int main(void)
         cmocka_unit_test(classic_shows_it_nearer_to_the_truth),
         cmocka_unit_test(what_stops_is_shown_at_rest),
         cmocka_unit_test(a_delay_shows_the_past),
+        cmocka_unit_test(a_rotation_that_jumps_is_shown_there_at_once),
         cmocka_unit_test(a_warm_session_allocates_nothing),
         cmocka_unit_test(a_sender_knows_what_is_shown),
         cmocka_unit_test(nothing_is_told_of_what_is_out_of_range),

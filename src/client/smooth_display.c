@@ -52,14 +52,31 @@ void ph_smooth_display_enter(ph_smooth_display* display, int slot)
 
 // ---- packets
 
-// The spin goes on over a jump of its entity, as its sender takes it to; but what is shown does not turn there.
+// A rotation that lies so far off where it was expected, and twice as far as it was to turn, has jumped.
+#define ROTATION_JUMP_RADIANS 0.5f
+
+static bool is_rotation_jump(const ph_turn_track* track, const float rotation[4], int64_t time_us)
+{
+    if (track->count == 0) {
+        return false;
+    }
+    const float seconds = (float)(time_us - track->time_us) * 1e-6f;
+    float expected[4];
+    ph_turn_motion_at(&track->motion, seconds, seconds, expected);
+    return ph_turn_angle(expected, rotation) >
+           2.0f * ph_turn_angle(track->motion.rotation, expected) + ROTATION_JUMP_RADIANS;
+}
+
+// What has jumped, or whose entity has, is shown there at once. What is known of its spin is what its sender takes it
+// to be.
 static void add_rotation(ph_turn_track* track, const ph_property* described, const uint32_t* words,
                          const ph_smooth_sample* sample)
 {
     float rotation[4];
     ph_smooth_rotation(described, words, rotation);
+    const bool is_jump = sample->is_jump || is_rotation_jump(track, rotation, sample->time_us);
     ph_turn_track_add(track, sample->time_us, rotation, false);
-    if (sample->is_jump) {
+    if (is_jump) {
         track->has_jumped = true;
         track->jumps |= 1u;
     }
