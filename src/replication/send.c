@@ -577,6 +577,7 @@ void ph_send_run(ph_sending* send, const ph_send_context* context, uint64_t now_
     const int32_t eye_mm[3] = {context->eye_x_mm, context->eye_y_mm, context->eye_z_mm};
     ph_encoder_init(&send->encoder, context, sender, eye_mm);
     ph_propagate_dirty(context->store, sender, context->slots, context->store->tick);
+    ph_smooth_judge_all(context);
     free_gone(send);
     if (is_blocked(sender, &context->store->class_info)) {
         send_probe(send);
@@ -605,6 +606,7 @@ bool ph_send_is_worth(const ph_send_context* context, uint64_t now_us)
     ph_sender* sender = context->sender;
     ph_sender_pass_time(sender, now_us);
     ph_propagate_dirty(context->store, sender, context->slots, context->store->tick);
+    ph_smooth_judge_all(context);
     ph_scan_references(context);
     return ph_sender_is_worth(sender);
 }
