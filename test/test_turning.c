@@ -387,7 +387,7 @@ static void what_is_wrong_again_at_once_is_right(void** state)
     (void)state;
     fixture f;
     setup(&f);
-    ph_turn_watch watches[2] = {{.unrest = 0.0f}, {.unrest = 2.0f}};
+    ph_turn_watch watches[2] = {{.spin_error = 0.0f}, {.spin_error = 2.0f}};
     const ph_turn_estimates turns = {.watches = watches};
     const ph_layout* layout = &f.layouts.layouts[0];
     assert_float_equal(ph_turn_right(&turns, layout, 0), 0.5f * 0.016f / (0.8f * 3.0f), 1e-5f);

@@ -16,7 +16,7 @@
 // How the truth turns is taken over so long at least: it is rounded, too.
 #define WATCH_S 0.1f
 // And how far that is from what the client extrapolates is smoothed over about so long.
-#define UNREST_S 1.0f
+#define SPIN_ERROR_S 1.0f
 // What is wrong by less than it will be again so soon after it is told is right. Cars at 13 kbit/s: without this 8.1
 // degrees and 4.69 mrad, 0.09 s 8.9 and 4.55, 0.15 s 10.4 and 4.45; bodies that spin evenly hardly change.
 #define AGAIN_S 0.09f
@@ -107,7 +107,7 @@ static float watch_slot(const ph_send_context* context, const ph_layout* layout,
         watch->spin[k] = is_new ? 0.0f : vector[k] / seconds;
     }
     memcpy(watch->rotation, rotation, sizeof watch->rotation);
-    watch->unrest = is_new ? 0.0f : watch->unrest;
+    watch->spin_error = is_new ? 0.0f : watch->spin_error;
     watch->tick = tick;
     watch->is_there = true;
     return is_new ? 0.0f : seconds;
@@ -137,7 +137,7 @@ void ph_turn_watch_all(const ph_send_context* context)
             ph_turn_watch* watch = &turns->watches[slot];
             const float apart = spin_apart(watch->spin, turns->sent[slot].motion.spin,
                                            turns->sent[slot].motion.has_spin ? 1.0f : 0.0f);
-            watch->unrest += seconds / (seconds + UNREST_S) * (apart - watch->unrest);
+            watch->spin_error += seconds / (seconds + SPIN_ERROR_S) * (apart - watch->spin_error);
             const uint32_t since = context->store->tick - replicas->estimates->sent[slot].tick;
             ages_s += apart * (float)since * context->store->tick_s;
             weights += apart;
@@ -183,10 +183,10 @@ void ph_turn_error_of(const ph_send_context* context, int slot, float half_rtt_s
     const float surface_mm = PH_TURN_SURFACE * 1000.0f * (float)layout->described->def.radius_m;
     const float share = sent->motion.has_spin && age_s < limit_s ? 1.0f : 0.0f;
     error->radians = ph_turn_angle(shown, truth);
-    // What a record removes counts as long as it lasts. What will have turned away by half a radian or more from what
-    // it is told, until it is told the next time, cannot be followed: its rotation is worth next to nothing.
+    // What a record removes counts as long as it lasts. What will have turned away by FOLLOWED_RADIANS from what it is
+    // told, until it is told the next time, cannot be followed: its rotation is worth next to nothing.
     const float apart = spin_apart(watch->spin, sent->motion.spin, share);
-    const float turned = estimates->turns.between_s * watch->unrest / FOLLOWED_RADIANS;
+    const float turned = estimates->turns.between_s * watch->spin_error / FOLLOWED_RADIANS;
     const float turned4 = turned * turned * turned * turned;
     const float lasting = 1.0f / (1.0f + turned4 * turned4);
     error->error_mm = lasting * surface_mm * ph_turn_chord(shown, truth);
@@ -207,7 +207,7 @@ static float turn_step(const ph_layout* layout, float position_step_mm)
 float ph_turn_right(const ph_turn_estimates* turns, const ph_layout* layout, int slot)
 {
     const float step = turn_step(layout, (float)(UINT32_C(1) << layout->coordinate.shift));
-    return ph_float_max(RIGHT_STEPS * step, AGAIN_S * turns->watches[slot].unrest);
+    return ph_float_max(RIGHT_STEPS * step, AGAIN_S * turns->watches[slot].spin_error);
 }
 
 static int coarseness_of(const ph_layout* layout, float step)

@@ -35,8 +35,8 @@ typedef struct ph_turn_estimate {
 typedef struct ph_turn_watch {
     float rotation[4]; // at the tick
     float spin[3];
-    float
-        unrest; // how far that is from the spin that the client extrapolates, over a second or so, in rad/s
+    // How far that is from the spin that the client extrapolates, over a second or so; in rad/s.
+    float spin_error;
     uint32_t tick;
     bool is_there;
 } ph_turn_watch;
