@@ -348,7 +348,7 @@ static void print_advice(const tune_advice* advice, int count)
     }
 }
 
-// The base with properties as advised, and the models that it brings along.
+// The base with properties as advised, moving as was learned without advice, and the models that it brings along.
 static ph_schema* change_base(const tune_job* job, const tune_advice* advice, int count,
                               ph_fault* fault)
 {
@@ -369,6 +369,8 @@ static ph_schema* change_base(const tune_job* job, const tune_advice* advice, in
         memcpy(first, classes[c].properties,
                (size_t)classes[c].property_count * sizeof properties[0]);
         classes[c].properties = first;
+        classes[c].bend = ph_schema_class(job->result.schema, c)->bend;
+        classes[c].leg_ms = ph_schema_class(job->result.schema, c)->leg_ms;
     }
     for (int i = 0; i < count; ++i) {
         ph_property_def* def =
