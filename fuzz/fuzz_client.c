@@ -16,12 +16,12 @@ enum { STEPS_MAX = 256, PINHOLE_MARK = 255 };
 static const char declarations[] = "class walker\n"
                                    "place: position\n"
                                    "heading: angle 8\n"
-                                   "health: range 0..100 default 100\n"
+                                   "health: range 0..100 default 100 smooth\n"
                                    "target: entity\n"
                                    "label: string 8\n"
                                    "badge: bytes 4\n"
                                    "class stone\n"
-                                   "weight: varint\n"
+                                   "weight: varint smooth\n"
                                    "place: position ground 100\n";
 
 static ph_client* make_client(ph_profile profile, int reorder_wait_ms)
@@ -177,6 +177,16 @@ static void answer(ph_client* client, uint64_t now_us)
     fuzz_demand(ph_client_validate(client));
 }
 
+// Health, or weight: within its range.
+static void show_smooth(const ph_client* client, ph_entity_id entity)
+{
+    int class_index;
+    double numbers[4] = {-1.0};
+    fuzz_demand(ph_client_identify(client, entity, NULL, &class_index) == PH_OK);
+    fuzz_demand(ph_client_get_shown(client, entity, class_index == 1 ? 0 : 2, numbers) == PH_OK);
+    fuzz_demand(numbers[0] >= 0.0 && numbers[0] <= (class_index == 1 ? PH_WHOLE_MAX : 100.0));
+}
+
 // A frame: whatever was sent, every entity is shown somewhere in the world.
 static void show(ph_client* client, uint64_t now_us)
 {
@@ -192,6 +202,7 @@ static void show(ph_client* client, uint64_t now_us)
             fuzz_demand(pose.position_mm[k] >= -0x1p31 && pose.position_mm[k] < 0x1p31);
         }
         fuzz_demand(pose.heading_deg >= 0.0 && pose.heading_deg < 360.0);
+        show_smooth(client, entity);
     }
     fuzz_demand(ph_client_validate(client));
 }

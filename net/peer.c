@@ -498,6 +498,12 @@ ph_result ph_peer_get_pose(const ph_peer* peer, ph_entity_id entity, ph_pose* po
     return peer->view != NULL ? ph_client_get_pose(peer->view, entity, pose) : PH_ERROR_STALE;
 }
 
+ph_result ph_peer_get_shown_struct(const ph_peer* peer, ph_entity_id entity, void* state)
+{
+    return peer->view != NULL ? ph_client_get_shown_struct(peer->view, entity, state)
+                              : PH_ERROR_STALE;
+}
+
 ph_entity_id ph_peer_find(const ph_peer* peer, uint64_t key)
 {
     return peer->view != NULL ? ph_client_find(peer->view, key) : (ph_entity_id){0};

@@ -147,6 +147,9 @@ static void draw_class(soak_schema* schema, int c, ph_rng* rng)
                  p);
         draw_coding(def, rng);
         draw_policy(def, rng);
+        def->is_smooth = !is_heading && def->when != PH_SEND_ONCE &&
+                         def->coding >= PH_CODING_RANGE && def->coding <= PH_CODING_VEC3 &&
+                         coin(rng);
     }
 }
 

@@ -89,6 +89,13 @@ class Replay {
         assert.deepEqual([this.#value(index, place)].flat().map(bitsOf), bits);
     }
 
+    shown(index, _generation, place, ...bits) {
+        const entity = this.#shown.get(Number(index));
+        const name = this.#client.classes[entity.classIndex].properties[place];
+        assert.deepEqual([this.#client.shown(entity, name)].flat().map(bitsOf), bits);
+        assert.equal(this.#client.shown(entity, "health"), undefined);
+    }
+
     text(index, _generation, place, hex) {
         assert.equal(this.#value(index, place), Buffer.from(hex.slice(1), "hex").toString());
     }
@@ -110,7 +117,7 @@ class Replay {
 
     // Every kind of line was there: an empty transcript shows nothing.
     finish() {
-        for (const word of ["datagram", "ack", "event", "advance", "row", "numbers", "text", "bytes", "entity", "stats"]) {
+        for (const word of ["datagram", "ack", "event", "advance", "row", "numbers", "shown", "text", "bytes", "entity", "stats"]) {
             assert.ok(this.counts[word] > 0, `the transcript has no ${word}`);
         }
         this.#client.close();
@@ -146,6 +153,7 @@ function checkMisuse() {
     assert.equal(client.pose({index: 1, generation: 1}), null);
     assert.equal(client.property({index: 1, generation: 1, classIndex: 0}, "p"), undefined);
     assert.equal(client.property({index: 1, generation: 1, classIndex: 7}, "none"), undefined);
+    assert.equal(client.shown({index: 1, generation: 1, classIndex: 0}, "p"), undefined);
     assert.equal(client.rows().length, 0);
     assert.equal(Client.rowLayout.size, 13);
     client.close();

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Pinhole authors
 # SPDX-License-Identifier: MIT
-"""Plants damage in copies of the golden files and asks whether decode_packet.py --check sees it."""
+"""Plants damage in copies of the golden files and asks whether decode_packet.py --check sees it; and asks the decoder for
+the fingerprint of a schema with smooth properties, which no golden file has."""
 
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
+
+from decoder.fingerprint import fingerprint_of
+from decoder.schema_text import parse_schema
 
 TEST = pathlib.Path(__file__).parent
 AGREED, DISAGREED, CANNOT_START = 0, 1, 2
@@ -82,15 +86,35 @@ def run_case(folder, plant):
                               capture_output=True, text=True, check=False)
 
 
+# As in test_fingerprint.c: the heading is b.
+SMOOTH = """class c
+p: position
+a: angle smooth
+b: angle
+r: range 0..9 smooth
+q: quaternion smooth
+v: vec3 -1..1 step 0.5 smooth
+"""
+SMOOTH_FINGERPRINT = 0xC13F1D3D9F8E1DD0
+
+
+def is_smooth_read():
+    classes = parse_schema(SMOOTH)
+    return fingerprint_of(classes) == SMOOTH_FINGERPRINT and classes[0].heading().name == "b"
+
+
 def main():
     failed = 0
+    if not is_smooth_read():
+        print("a schema with smooth properties: not its fingerprint, or not its heading")
+        failed += 1
     for name, (folder, plant, expected) in CASES.items():
         answer = run_case(folder, plant)
         if answer.returncode != expected:
             print(f"{name}: {answer.returncode}, expected {expected}")
             print(answer.stdout + answer.stderr)
             failed += 1
-    print(f"{len(CASES) - failed} of {len(CASES)} cases as expected")
+    print(f"{len(CASES) + 1 - failed} of {len(CASES) + 1} cases as expected")
     return 1 if failed else 0
 
 

@@ -264,6 +264,26 @@ static void changes_with_what_moves(void** state)
     assert_true(other != plain && orientation != plain && orientation != other);
 }
 
+// What is smooth is no heading, so the next angle is; both count.
+static void changes_with_what_is_smooth(void** state)
+{
+    (void)state;
+    const uint64_t plain = fingerprint_of_text("class c\np: position\na: angle\nb: angle\n");
+    const uint64_t first = fingerprint_of_text("class c\np: position\na: angle smooth\nb: angle\n");
+    const uint64_t second =
+        fingerprint_of_text("class c\np: position\na: angle\nb: angle smooth\n");
+    assert_true(first != plain && second != plain && second != first);
+    assert_true(first == fingerprint_of_text("class c\np: position\na: angle smooth\n"
+                                             "b: angle heading\n"));
+    assert_true(second == fingerprint_of_text("class c\np: position\na: angle heading\n"
+                                              "b: angle smooth\n"));
+    // The second decoder has the same number (test_decode_packet.py).
+    assert_true(fingerprint_of_text("class c\np: position\na: angle smooth\nb: angle\n"
+                                    "r: range 0..9 smooth\nq: quaternion smooth\n"
+                                    "v: vec3 -1..1 step 0.5 smooth\n") ==
+                UINT64_C(0xC13F1D3D9F8E1DD0));
+}
+
 static void is_the_same_for_ever(void** state)
 {
     (void)state;
@@ -287,6 +307,7 @@ int main(void)
         cmocka_unit_test(does_not_change_with_anything_else),
         cmocka_unit_test(does_not_change_with_policies_of_the_position),
         cmocka_unit_test(changes_with_what_moves),
+        cmocka_unit_test(changes_with_what_is_smooth),
         cmocka_unit_test(is_the_same_for_ever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,6 +218,7 @@ static void peer_knows_its_own_entity(void** state)
         uint8_t nothing;
         assert_int_equal(ph_peer_own(p.peer).index1, 0);
         assert_int_equal(ph_peer_get_struct(p.peer, s.entities[2], &nothing), PH_ERROR_STALE);
+        assert_int_equal(ph_peer_get_shown_struct(p.peer, s.entities[2], &nothing), PH_ERROR_STALE);
         await_all(&s, &p);
         uint64_t key = 0;
         const ph_result found =

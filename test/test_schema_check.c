@@ -340,6 +340,59 @@ static void refuses_an_entity_that_no_datagram_holds(void** state)
                    "8712 for them: lower max_length of its texts");
 }
 
+// Whatever has an order, and is not motion already.
+static void what_can_be_smooth(void** state)
+{
+    (void)state;
+    static const struct {
+        ph_coding coding;
+        const char* refused; // NULL: it is not
+    } rows[] = {
+        {PH_CODING_BOOL, "bool takes no is_smooth"},
+        {PH_CODING_ENUM, "enum takes no is_smooth"},
+        {PH_CODING_RANGE, NULL},
+        {PH_CODING_VARINT, NULL},
+        {PH_CODING_TWO_BIT, NULL},
+        {PH_CODING_GAMMA, NULL},
+        {PH_CODING_RICE, NULL},
+        {PH_CODING_FIXED, NULL},
+        {PH_CODING_ANGLE, NULL},
+        {PH_CODING_QUATERNION, NULL},
+        {PH_CODING_VEC3, NULL},
+        {PH_CODING_STRING, "string takes no is_smooth"},
+        {PH_CODING_BYTES, "bytes takes no is_smooth"},
+        {PH_CODING_ENTITY, "entity takes no is_smooth"},
+        {PH_CODING_POSITION, "position takes no is_smooth"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const ph_coding coding = rows[i].coding;
+        const bool has_range =
+            coding == PH_CODING_RANGE || coding == PH_CODING_FIXED || coding == PH_CODING_VEC3;
+        const ph_property_def properties[] = {
+            ph_property_position("p"),
+            {.name = "s",
+             .coding = coding,
+             .hi = has_range ? 8.0 : 0.0,
+             .step = coding == PH_CODING_FIXED || coding == PH_CODING_VEC3 ? 0.5 : 0.0,
+             .count = coding == PH_CODING_ENUM ? 3 : 0,
+             .max_length = coding == PH_CODING_STRING || coding == PH_CODING_BYTES ? 5 : 0,
+             .is_smooth = true}};
+        const ph_class_def type = {.name = "c", .properties = properties, .property_count = 2};
+        ph_schema* schema = NULL;
+        ph_error error;
+        if (rows[i].refused == NULL) {
+            assert_int_equal(ph_schema_create(&type, 1, NULL, &schema, &error), PH_OK);
+            assert_int_equal(ph_schema_class_at(schema, 0)->heading, -1);
+        } else {
+            char text[PH_ERROR_TEXT_SIZE];
+            snprintf(text, sizeof text, "class c, property s: %s", rows[i].refused);
+            assert_int_equal(ph_schema_create(&type, 1, NULL, &schema, &error), PH_ERROR_SCHEMA);
+            assert_string_equal(error.text, text);
+        }
+        ph_schema_destroy(schema);
+    }
+}
+
 // Tables: what moves, and how large it is.
 static void motion_is_marked_once(void** state)
 {
@@ -395,6 +448,7 @@ int main(void)
         cmocka_unit_test(refuses_classes_with_a_reason),
         cmocka_unit_test(refuses_an_entity_that_no_datagram_holds),
         cmocka_unit_test(motion_is_marked_once),
+        cmocka_unit_test(what_can_be_smooth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

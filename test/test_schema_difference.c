@@ -84,6 +84,8 @@ static void another_coding_is_told_with_both(void** state)
         {"angle 8", "angle 9"},
         {"quaternion 9", "quaternion 10"},
         {"quaternion 9 orientation", "quaternion 9"},
+        {"quaternion 9 smooth", "quaternion 9"},
+        {"range 0..100 smooth", "range 0..100"},
         {"vec3 0..1 step 0.5", "vec3 0..1 step 0.5 z 0..2"},
         {"string 20", "string 21"},
         {"string 20", "bytes 20"},

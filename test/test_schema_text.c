@@ -339,9 +339,19 @@ static void errors_say_where_and_what(void** state)
         {"class c\nq: quaternion orientation once", 2, 15,
          "class c, property q: an orientation cannot be sent once: it is motion"},
         {"class c\nq: quaternion heading", 2, 15,
-         "expected orientation, distance, weight, once, owner, audience or the end of the line, "
-         "found "
-         "'heading'"},
+         "expected orientation, smooth, distance, weight, once, owner, audience or the end of the "
+         "line, found 'heading'"},
+        {"class c\nq: quaternion orientation smooth", 2, 27,
+         "class c, property q: an orientation or heading is motion already, and takes no "
+         "is_smooth"},
+        {"class c\na: angle smooth heading", 2, 10,
+         "class c, property a: an orientation or heading is motion already, and takes no "
+         "is_smooth"},
+        {"class c\nf: range 0..9 once smooth", 2, 20,
+         "class c, property f: what is smooth cannot be sent once: it is motion"},
+        {"class c\nb: bool smooth", 2, 9,
+         "expected default, initial, distance, weight, once, owner, audience or the end of the "
+         "line, found 'smooth'"},
         {"class c\nq: quaternion orientation\nr: quaternion orientation", 3, 15,
          "expected one orientation or heading in class c"},
         {"class c\nq: quaternion orientation\na: angle heading", 3, 10,

@@ -244,6 +244,46 @@ static void what_is_shown_turned_right_is_not_told(void** state)
     tear_down(&f);
 }
 
+// What turns otherwise before it is told again cannot be followed: its bits are the positions'. With bits enough it is.
+static void what_cannot_be_followed_is_not_told(void** state)
+{
+    (void)state;
+    static const double KBPS[] = {4.0, 40.0};
+    double shares[2];
+    double degrees[2];
+    for (int i = 0; i < 2; ++i) {
+        fixture f;
+        set_up(&f, "asteroids", 80, 14.0);
+        f.def.kbps = KBPS[i];
+        f.def.skips_standstill = true;
+        run_on(&f, 1);
+        shares[i] = bits_of(&f.result, "orientation") / bits_of(&f.result, "position");
+        degrees[i] = f.result.figures.rotation_deg.mean;
+        tear_down(&f);
+    }
+    if (!(shares[0] < 0.08 && shares[1] > 0.2 && degrees[1] < 25.0)) {
+        fail_msg("with 4 kbit/s %g of what positions take, with 40 %g and %g degrees", shares[0],
+                 shares[1], degrees[1]);
+    }
+}
+
+// Entities that come in a crowd are told coarsely how they are turned, and not how they turn.
+static void a_crowd_enters_with_few_bits_for_orientations(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "asteroids", 120, 11.0);
+    f.def.kbps = 4.0;
+    f.def.skips_standstill = true;
+    run_on(&f, 1);
+    const double each = bits_of(&f.result, "enter") / (double)f.result.traffic.enters;
+    if (!(f.result.traffic.enters >= 3 * 119 && each < 98.0)) {
+        fail_msg("%g bits for each of %llu enters", each,
+                 (unsigned long long)f.result.traffic.enters);
+    }
+    tear_down(&f);
+}
+
 // ---- plain snapshots: the same promises
 
 static void use_snapshots(fixture* f)
@@ -550,6 +590,8 @@ int main(void)
         cmocka_unit_test(parts_can_be_exchanged_one_by_one),
         cmocka_unit_test(the_promises_hold_for_what_turns_in_space),
         cmocka_unit_test(what_is_shown_turned_right_is_not_told),
+        cmocka_unit_test(what_cannot_be_followed_is_not_told),
+        cmocka_unit_test(a_crowd_enters_with_few_bits_for_orientations),
         cmocka_unit_test(what_turns_does_not_tell_its_other_properties_all_the_time),
         cmocka_unit_test(snapshots_keep_the_promises_at_any_budget),
         cmocka_unit_test(snapshots_without_limit_show_the_truth),

@@ -8,6 +8,7 @@
 #include "client/client_state.h"
 #include "packet/pinhole_records.h"
 #include "replication/sender.h"
+#include "replication/shown_turn.h"
 #include "world/world_state.h"
 
 #include <pinhole/client.h>
@@ -380,6 +381,34 @@ static void an_orientation_of_the_owner_is_told_to_the_owner(void** state)
     assert_int_equal(turning.spin.half, 0);
 }
 
+// Half of a step of 16 mm on the surface, or what a tenth of a second would undo.
+static void what_is_wrong_again_at_once_is_right(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    ph_turn_watch watches[2] = {{.spin_error = 0.0f}, {.spin_error = 2.0f}};
+    const ph_turn_estimates turns = {.watches = watches};
+    const ph_layout* layout = &f.layouts.layouts[0];
+    assert_float_equal(ph_turn_right(&turns, layout, 0), 0.5f * 0.016f / (0.8f * 3.0f), 1e-5f);
+    const float right = ph_turn_right(&turns, layout, 1);
+    assert_true(right > 0.1f && right < 0.3f);
+    teardown(&f);
+}
+
+// Whatever the width, some levels are left.
+static void a_crowd_is_turned_coarsely(void** state)
+{
+    (void)state;
+    for (int width = PH_QUATERNION_WIDTH_MIN; width <= PH_QUATERNION_WIDTH_MAX; ++width) {
+        const ph_layout layout = {.orientation = 2, .orientation_bits = (uint8_t)width};
+        const int coarse = ph_turn_crowd_coarseness(&layout);
+        assert_true(coarse == PH_ROTATION_COARSE_MAX || width - coarse <= 4);
+        assert_true(coarse == 0 || width - coarse >= 4);
+    }
+    assert_int_equal(ph_turn_crowd_coarseness(&(ph_layout){.orientation_bits = 11}), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +420,8 @@ int main(void)
         cmocka_unit_test(what_enters_spinning_is_expected_to_spin),
         cmocka_unit_test(enters_that_no_sender_writes_are_refused),
         cmocka_unit_test(an_enter_tells_how_its_entity_turns),
+        cmocka_unit_test(what_is_wrong_again_at_once_is_right),
+        cmocka_unit_test(a_crowd_is_turned_coarsely),
         cmocka_unit_test(an_orientation_of_the_owner_is_told_to_the_owner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,6 +33,7 @@ EXPORT(find) int web_find(web_client* web, uint32_t key_low, uint32_t key_high);
 EXPORT(pose) int web_pose(web_client* web, uint32_t index1, uint32_t generation);
 EXPORT(property)
 int web_property(web_client* web, uint32_t index1, uint32_t generation, int property);
+EXPORT(shown) int web_shown(web_client* web, uint32_t index1, uint32_t generation, int property);
 EXPORT(describe) int web_describe(web_client* web, int class_index, int property);
 EXPORT(stats) int web_stats(web_client* web);
 
@@ -195,6 +196,12 @@ static ph_result profile_get_property(const void* state, ph_entity_id entity, in
     return ph_client_get_property(state, entity, property, field, value, size);
 }
 
+static ph_result profile_get_shown(const void* state, ph_entity_id entity, int property,
+                                   double* numbers)
+{
+    return ph_client_get_shown(state, entity, property, numbers);
+}
+
 static ph_client_stats profile_get_stats(const void* state)
 {
     return ph_client_get_stats(state);
@@ -213,6 +220,7 @@ static const web_calls PROFILE_CALLS = {
     .identify = profile_identify,
     .get_pose = profile_get_pose,
     .get_property = profile_get_property,
+    .get_shown = profile_get_shown,
     .get_stats = profile_get_stats,
 };
 
@@ -469,6 +477,24 @@ int web_property(web_client* web, uint32_t index1, uint32_t generation, int prop
         return VALUE_NONE;
     }
     return put_value(web, field, &value);
+}
+
+// What is shown of a smooth property at the moment of the last advance. @return As web_property(): NUMBERS, or NONE
+// when it is not smooth.
+int web_shown(web_client* web, uint32_t index1, uint32_t generation, int property)
+{
+    const ph_entity_id entity = {.index1 = index1, .generation = generation};
+    int class_index = -1;
+    if (web->calls->identify(web->state, entity, NULL, &class_index) != PH_OK) {
+        return VALUE_NONE;
+    }
+    const ph_property_def* def = property_of(web, class_index, property);
+    if (def == NULL || !def->is_smooth ||
+        web->calls->get_shown(web->state, entity, property, web->numbers + 1) != PH_OK) {
+        return VALUE_NONE;
+    }
+    web->numbers[0] = (double)(ph_field_size(ph_coding_field(def->coding), 0) / sizeof(double));
+    return VALUE_NUMBERS;
 }
 
 static int count_entities(const web_client* web)

@@ -98,6 +98,17 @@ static ph_result snapshot_get_property(const void* state, ph_entity_id entity, i
     return ph_way_client_get_property(state, entity, property, field, value, size);
 }
 
+// Snapshots do not show it at any moment.
+static ph_result snapshot_get_shown(const void* state, ph_entity_id entity, int property,
+                                    double* numbers)
+{
+    (void)state;
+    (void)entity;
+    (void)property;
+    (void)numbers;
+    return PH_ERROR_ARGUMENT;
+}
+
 static ph_client_stats snapshot_get_stats(const void* state)
 {
     const ph_sim_arrivals arrivals = ph_way_client_arrivals(state);
@@ -120,6 +131,7 @@ static const web_calls SNAPSHOT_CALLS = {
     .identify = snapshot_identify,
     .get_pose = snapshot_get_pose,
     .get_property = snapshot_get_property,
+    .get_shown = snapshot_get_shown,
     .get_stats = snapshot_get_stats,
 };
 

@@ -154,5 +154,7 @@ export declare class Client {
     poseAt(entity: EntityId, now: number): ShownEntity | null;
     /** undefined: entity or property are not there. */
     property(entity: Entity, name: string): PropertyValue | undefined;
+    /** Of a smooth property, at the moment of the last advance(); undefined: there is none. */
+    shown(entity: Entity, name: string): number | number[] | undefined;
     statistics(): Statistics;
 }

@@ -49,6 +49,7 @@ typedef struct web_calls {
     ph_result (*get_pose)(const void* state, ph_entity_id entity, ph_pose* pose);
     ph_result (*get_property)(const void* state, ph_entity_id entity, int property, ph_field field,
                               void* value, size_t size);
+    ph_result (*get_shown)(const void* state, ph_entity_id entity, int property, double* numbers);
     ph_client_stats (*get_stats)(const void* state);
 } web_calls;
 

@@ -215,8 +215,8 @@ typedef struct ph_pose {
     /// whole millimetres up to 2^53, which is further than positions will ever go.
     double position_mm[3];
     /// 0 <= it < 360: the property of its class that is named "heading" and has the coding ANGLE.
-    /// An angle of another name is not shown here: get it by ph_client_get_property(). Of a class with
-    /// an orientation: where +x of the entity points on the plane.
+    /// An angle of another name, or a smooth one, is not shown here: get it by ph_client_get_property() or
+    /// ph_client_get_shown(). Of a class with an orientation: where +x of the entity points on the plane.
     double heading_deg;
     /// Whether the class has either of them.
     bool has_heading;
@@ -235,6 +235,20 @@ PH_API void ph_client_advance(ph_client* client, uint64_t now_us);
 /// moves. One that entered since the last frame is where its enter says.
 /// @return PH_OK or PH_ERROR_STALE.
 PH_API ph_result ph_client_get_pose(const ph_client* client, ph_entity_id entity, ph_pose* pose);
+
+/// What is shown of a smooth property (ph_property_def) at the moment of the last ph_client_advance(), in the unit of
+/// its field: one number; of a VEC3 three; of a QUATERNION x, y, z, w. Also what lies between two steps of its coding:
+/// of whole numbers, too. What stands is exactly what ph_client_get_property() gives, within some frames. Of an angle
+/// 0 <= it < a full turn. The rest of numbers is left alone.
+/// @return PH_OK, PH_ERROR_STALE, or PH_ERROR_ARGUMENT when there is no such property or it is not smooth.
+PH_API ph_result ph_client_get_shown(const ph_client* client, ph_entity_id entity, int property,
+                                     double numbers[4]);
+
+/// Fills the game's struct as ph_client_get_struct() does, but with what is shown of smooth properties, to the nearest
+/// that their fields hold. Position, heading and orientation are those last received: see ph_client_get_pose().
+/// @return PH_OK or PH_ERROR_STALE.
+PH_API ph_result ph_client_get_shown_struct(const ph_client* client, ph_entity_id entity,
+                                            void* state);
 
 /// The server's time at a moment of ours, as well as packets tell: its ticks times their length,
 /// counted from wherever the first packet stood. 0 before the first packet.

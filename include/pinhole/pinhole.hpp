@@ -664,6 +664,13 @@ template <class State, int Capacity = PH_PROPERTIES_MAX> class class_builder
         return *this;
     }
 
+    /// Numbers, vec3(), quaternion(): shown at any moment, and told when what is shown is wrong.
+    class_builder& smooth() noexcept
+    {
+        last().is_smooth = true;
+        return *this;
+    }
+
     /// angle(): where the entity is headed.
     class_builder& heading() noexcept
     {
@@ -1513,6 +1520,19 @@ class client : public owner<ph_client>
     [[nodiscard]] ph_result get_pose(entity_id entity, ph_pose& pose) const noexcept
     {
         return ph_client_get_pose(get(), entity, &pose);
+    }
+
+    [[nodiscard]] ph_result get_shown(entity_id entity, int property,
+                                      double (&numbers)[4]) const noexcept
+    {
+        return ph_client_get_shown(get(), entity, property, numbers);
+    }
+
+    template <class State>
+    [[nodiscard]] ph_result get_shown_struct(entity<State> source,
+                                             std::common_type_t<State>& state) const noexcept
+    {
+        return ph_client_get_shown_struct(get(), source, &state);
     }
 
     double server_time_us(std::uint64_t now_us) const noexcept

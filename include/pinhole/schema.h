@@ -149,12 +149,18 @@ typedef struct ph_property_def {
     /// it at any moment, and it follows distance and budget. At most one in a class; not sent once.
     bool is_orientation;
     /// ANGLE: where the entity is headed, which its motion says something about. At most one in a class. In a class
-    /// without this mark and without an orientation it is the first angle; beside an orientation there is none.
+    /// without this mark and without an orientation it is the first angle that is not smooth; beside an orientation
+    /// there is none.
     bool is_heading;
     /// ENTITY: the entity that this one is carried by, or moves with as one body: a vehicle, a platform, what it is
     /// stuck to. The pinhole profile then predicts how it moves and turns from what the carrier does, where that
     /// serves better. At most one in a class. Worth something when the carrier's class has an orientation.
     bool is_carrier;
+    /// It changes steadily for the most part: an angle of a turret, a fuel gauge, a speed. Clients show it at any
+    /// moment (ph_client_get_shown()), and the pinhole profile is silent about it while what is shown is right: to a
+    /// step, or to less than `significant`. Of codings that have an order: RANGE, VARINT, TWO_BIT, GAMMA, RICE, FIXED,
+    /// ANGLE, QUATERNION, VEC3. Not of the orientation or heading, which are motion already; not sent once.
+    bool is_smooth;
 
     /// A number outside of lo..hi is refused instead of clamped. Codings with a range only.
     bool is_strict;

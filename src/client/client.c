@@ -314,13 +314,24 @@ static void load_words(const ph_client* client, const ph_client_entities* entiti
     }
 }
 
-ph_result ph_client_get_struct(const ph_client* client, ph_entity_id entity, void* state)
+// The part of a field that a shown number belongs to. Integers take the nearest; the end of a full turn may be more
+// than they hold, and is its beginning.
+static void store_shown(const ph_property* property, const double numbers[4], int count,
+                        void* state)
 {
-    const ph_client* owner;
-    const int slot = ph_client_locate(client, entity, &owner);
-    if (slot < 0) {
-        return PH_ERROR_STALE;
+    const ph_field element = ph_field_element(property->def.field);
+    uint8_t* bytes = (uint8_t*)state + property->def.offset;
+    for (int i = 0; i < count; ++i) {
+        if (!ph_field_store_real(element, numbers[i], bytes)) {
+            (void)ph_field_store_real(element, 0.0, bytes);
+        }
+        bytes += ph_field_size(element, 0);
     }
+}
+
+static void fill_struct(const ph_client* client, const ph_client* owner, int slot, bool is_shown,
+                        void* state)
+{
     const ph_client_entities* entities = &owner->entities;
     const ph_layout* layout = ph_client_entities_layout(entities, slot);
     for (int p = 0; p < layout->described->def.property_count; ++p) {
@@ -334,10 +345,62 @@ ph_result ph_client_get_struct(const ph_client* client, ph_entity_id entity, voi
             ph_property_restore_text(property, text, state);
             continue;
         }
+        if (is_shown && property->def.is_smooth) {
+            double numbers[4];
+            const int count =
+                ph_smooth_display_get(&owner->display.smooth, slot, layout, p,
+                                      ph_client_entities_words(entities, slot), numbers);
+            store_shown(property, numbers, count, state);
+            continue;
+        }
         uint32_t words[PH_VALUE_WORDS_MAX];
         load_words(client, entities, slot, p, words);
         ph_property_restore(property, words, state);
     }
+}
+
+ph_result ph_client_get_struct(const ph_client* client, ph_entity_id entity, void* state)
+{
+    const ph_client* owner;
+    const int slot = ph_client_locate(client, entity, &owner);
+    if (slot < 0) {
+        return PH_ERROR_STALE;
+    }
+    fill_struct(client, owner, slot, false, state);
+    return PH_OK;
+}
+
+ph_result ph_client_get_shown_struct(const ph_client* client, ph_entity_id entity, void* state)
+{
+    const ph_client* owner;
+    const int slot = ph_client_locate(client, entity, &owner);
+    if (slot < 0) {
+        return PH_ERROR_STALE;
+    }
+    fill_struct(client, owner, slot, true, state);
+    return PH_OK;
+}
+
+ph_result ph_client_get_shown(const ph_client* client, ph_entity_id entity, int property,
+                              double numbers[4])
+{
+    const ph_client* owner;
+    const int slot = ph_client_locate(client, entity, &owner);
+    if (slot < 0) {
+        return PH_ERROR_STALE;
+    }
+    const ph_layout* layout = ph_client_entities_layout(&owner->entities, slot);
+    ph_check call = ph_check_begin(client->def.on_error, client->def.on_error_context, __func__);
+    ph_check_range(&call, "property", property, 0, layout->described->def.property_count - 1);
+    if (call.result == PH_OK) {
+        const ph_property_def* def = &layout->described->properties[property].def;
+        ph_check_that(&call, def->is_smooth, "property", def->name, "smooth (is_smooth)");
+    }
+    if (call.result != PH_OK) {
+        return PH_ERROR_ARGUMENT;
+    }
+    (void)ph_smooth_display_get(&owner->display.smooth, slot, layout, property,
+                                ph_client_entities_words(&owner->entities, slot), numbers);
     return PH_OK;
 }
 

@@ -166,7 +166,7 @@ bool ph_client_inherit(ph_client* client, int slot)
     const uint64_t differ = ph_client_entities_compare(entities, slot, &owner->entities, from);
     ph_client_entities_rename(entities, slot, ph_client_entities_id(&owner->entities, from),
                               owner->entities.user[from]);
-    ph_display_inherit(&client->display, slot, &owner->display, from);
+    ph_display_inherit(&client->display, entities, slot, &owner->display, from);
     ph_events_inherit(&client->events, slot, &owner->events, from, differ);
     ph_client_entities_leave(&owner->entities, from);
     return true;

@@ -21,7 +21,8 @@ static int find_heading(const ph_class* described)
 {
     for (int p = 0; p < described->def.property_count; ++p) {
         const ph_property_def* def = &described->properties[p].def;
-        if (def->coding == PH_CODING_ANGLE && strcmp(def->name, HEADING_NAME) == 0) {
+        if (def->coding == PH_CODING_ANGLE && !def->is_smooth &&
+            strcmp(def->name, HEADING_NAME) == 0) {
             return p;
         }
     }
@@ -66,7 +67,9 @@ ph_result ph_display_create(ph_display* display, const ph_layouts* layouts,
     const size_t class_count = (size_t)layouts->count;
     display->tracks = ph_allocate_array(allocator, (size_t)capacity, sizeof(ph_track));
     display->classes = ph_allocate_array(allocator, class_count, sizeof(ph_class_display));
-    if (display->tracks == NULL || display->classes == NULL) {
+    const ph_result result =
+        ph_smooth_display_create(&display->smooth, layouts, allocator, capacity);
+    if (display->tracks == NULL || display->classes == NULL || result != PH_OK) {
         ph_display_destroy(display);
         return PH_ERROR_MEMORY;
     }
@@ -86,6 +89,7 @@ void ph_display_destroy(ph_display* display)
         ph_release_array(allocator, display->turns, (size_t)display->capacity,
                          sizeof(ph_turn_track));
     }
+    ph_smooth_display_destroy(&display->smooth, allocator);
     if (display->capacity > 0) {
         ph_release_array(allocator, display->classes, (size_t)display->class_count,
                          sizeof(ph_class_display));
@@ -117,6 +121,7 @@ void ph_display_enter(ph_display* display, int slot)
     if (display->turns != NULL) {
         display->turns[slot] = (ph_turn_track){0};
     }
+    ph_smooth_display_enter(&display->smooth, slot);
 }
 
 static double heading_of(const ph_client_entities* entities, int slot, int heading)
@@ -155,8 +160,8 @@ static ph_step entering_step(const ph_display* display, const ph_property* posit
 }
 
 // How an entity turns that enters, as the rotation of so long whose last component is left out.
-static void begin_turn(const ph_display* display, const ph_layout* layout,
-                          const ph_record* record, ph_turn_track* turn)
+static void begin_turn(const ph_display* display, const ph_layout* layout, const ph_record* record,
+                       ph_turn_track* turn)
 {
     const int width = layout->orientation_bits;
     const ph_quaternion_levels levels = {
@@ -185,6 +190,15 @@ void ph_display_update(ph_display* display, const ph_client_entities* entities,
             begin_turn(display, layout, record, &display->turns[slot]);
         }
     }
+    // An enter says everything: what it leaves out is initial.
+    const uint64_t told = record->kind == PH_RECORD_ENTER ? UINT64_MAX : properties;
+    if ((told & layout->smooth) != 0) {
+        const ph_smooth_sample sample = {.time_us = display->packet_us,
+                                         .words = ph_client_entities_words(entities, slot),
+                                         .properties = told,
+                                         .is_jump = record->is_jump};
+        ph_smooth_display_add(&display->smooth, slot, layout, &sample);
+    }
     if ((properties & layout->position) == 0) {
         return;
     }
@@ -206,12 +220,15 @@ void ph_display_update(ph_display* display, const ph_client_entities* entities,
     }
 }
 
-void ph_display_inherit(ph_display* display, int slot, const ph_display* from, int from_slot)
+void ph_display_inherit(ph_display* display, const ph_client_entities* entities, int slot,
+                        const ph_display* from, int from_slot)
 {
     ph_track_go_on(&display->tracks[slot], &from->tracks[from_slot]);
     if (display->turns != NULL && from->turns != NULL && display->turns[slot].count > 0) {
         ph_turn_track_go_on(&display->turns[slot], &from->turns[from_slot]);
     }
+    ph_smooth_display_inherit(&display->smooth, slot, ph_client_entities_layout(entities, slot),
+                              &from->smooth, from_slot);
 }
 
 // ---- frames
@@ -244,6 +261,11 @@ void ph_display_advance(ph_display* display, const ph_client_entities* entities,
         ph_track_show(&display->tracks[slot], motion_model, &frame);
         if (display->turns != NULL && display->turns[slot].count > 0) {
             show_turn(&display->turns[slot], motion_model, &frame);
+        }
+        if (display->smooth.tracks != NULL) {
+            ph_smooth_display_advance(&display->smooth, slot,
+                                      ph_client_entities_layout(entities, slot), motion_model,
+                                      &frame);
         }
     }
     display->advanced_us = last_us + (uint64_t)elapsed_us;

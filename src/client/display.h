@@ -7,6 +7,7 @@
 //
 //   tracks    by slot    |track|track|     |track|        started when an entity enters
 //   turns     by slot    the rotation in space, where any class has an orientation
+//   smooth    by slot    the parts of smooth properties (smooth_display.h)
 //   classes   by class   |motion model, heading, orientation|  |...|
 //
 // Memory is taken at creation. Some 75 ns per entity in view and frame.
@@ -15,6 +16,7 @@
 #define PH_CLIENT_DISPLAY_H
 
 #include "client/client_entities.h"
+#include "client/smooth_display.h"
 #include "motion/clock.h"
 #include "motion/track.h"
 #include "motion/turn.h"
@@ -34,6 +36,7 @@ typedef struct ph_display {
     ph_clock clock;
     ph_track* tracks;
     ph_turn_track* turns; // NULL where no class has an orientation
+    ph_smooth_display smooth;
     ph_class_display* classes;
     int64_t packet_us; // the server's time of the packet that is being applied
     int64_t delay_us;
@@ -64,7 +67,8 @@ void ph_display_update(ph_display* display, const ph_client_entities* entities,
                        const ph_record* record, uint64_t properties);
 
 // After that: the slot's entity is shown on from where another display has shown it.
-void ph_display_inherit(ph_display* display, int slot, const ph_display* from, int from_slot);
+void ph_display_inherit(ph_display* display, const ph_client_entities* entities, int slot,
+                        const ph_display* from, int from_slot);
 
 // Advances all that is in view to a time of ours.
 void ph_display_advance(ph_display* display, const ph_client_entities* entities, uint64_t now_us);

@@ -27,8 +27,9 @@ static void add_class(ph_class_info* class_info, int index)
         class_info->for_audiences[index] |= (uint64_t)(audience == PH_AUDIENCE_MASK) << p;
     }
     class_info->stirring[index] =
-        layout->all & ~(layout->position | layout->orientation | layout->references | layout->once |
-                        class_info->for_owners[index] | class_info->for_audiences[index]);
+        layout->all &
+        ~(layout->position | layout->orientation | layout->smooth | layout->references |
+          layout->once | class_info->for_owners[index] | class_info->for_audiences[index]);
     class_info->first_property[index] = class_info->property_count;
     class_info->property_count += described->def.property_count;
     class_info->is_wide |= described->def.property_count > NARROW_PROPERTIES;

@@ -20,12 +20,11 @@ typedef struct ph_class_info {
     ph_packing* packings;    // by class
     uint64_t* for_owners;    // by class: properties that only the own viewer gets
     uint64_t* for_audiences; // by class: properties for certain viewers
-    uint64_t*
-        stirring; // by class: what all viewers get in updates, but for position, orientation, references
-    int* first_property;    // by class: where its properties begin when all are numbered in a row
-    int property_count;     // of all classes together
-    size_t known_stride;    // bytes of the largest packed entity
-    bool is_wide;           // a class has more than 32 properties
+    uint64_t* stirring;  // by class: what all viewers get in updates, but for motion and references
+    int* first_property; // by class: where its properties begin when all are numbered in a row
+    int property_count;  // of all classes together
+    size_t known_stride; // bytes of the largest packed entity
+    bool is_wide;        // a class has more than 32 properties
     int32_t half_window_mm; // of the narrowest shortened position
     ph_allocator allocator;
 } ph_class_info;

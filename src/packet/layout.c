@@ -8,6 +8,7 @@
 
 #include "base/allocator.h"
 #include "packet/classic_records.h"
+#include "packet/smooth_parts.h"
 
 #include <string.h>
 
@@ -72,6 +73,8 @@ static void add_property(ph_layout* layout, int index)
     layout->once |= property->def.when == PH_SEND_ONCE ? bit : 0;
     layout->vivid |= property->significant_steps <= 1 ? bit : 0;
     layout->limited |= property->distance_mm != UINT64_MAX ? bit : 0;
+    layout->smooth |= property->def.is_smooth ? bit : 0;
+    layout->smooth_parts += property->def.is_smooth ? ph_smooth_parts(property) : 0;
     layout->word[index] = (uint16_t)layout->word_count;
     layout->word_count += property->words;
     if (property->def.coding == PH_CODING_POSITION) {
@@ -139,6 +142,9 @@ ph_result ph_layouts_create(ph_layouts* layouts, const ph_schema* schema,
         made[i] = make_layout(ph_schema_class_at(schema, i));
         find_own_models(&made[i], schema, i);
         layouts->has_carriers = layouts->has_carriers || made[i].has_carrier;
+        if (made[i].smooth_parts > layouts->smooth_parts_max) {
+            layouts->smooth_parts_max = made[i].smooth_parts;
+        }
         if (made[i].word_count > layouts->word_count_max) {
             layouts->word_count_max = made[i].word_count;
         }

@@ -24,8 +24,8 @@
 
 #include <string.h>
 
-// Without a mark the first ANGLE of a class is its heading, whatever its name: names are not on the wire. One with an
-// orientation has none.
+// Without a mark the first ANGLE of a class that is not smooth is its heading, whatever its name: names are not on the
+// wire. One with an orientation has none.
 #define PH_HEADING_NONE 255
 
 typedef struct ph_layout {
@@ -60,6 +60,8 @@ typedef struct ph_layout {
     uint64_t once;    // PH_SEND_ONCE
     uint64_t limited; // has a distance of its own
     uint64_t vivid;   // any difference of it is significant
+    uint64_t smooth;  // shown at any moment (packet/smooth_parts.h)
+    int smooth_parts; // of all of these
     // Written as their one word in so many bits, and legal up to a greatest one: most properties, and
     // by far the cheapest to write. The others go through property.h.
     uint64_t plain;
@@ -79,7 +81,8 @@ typedef struct ph_layouts {
     int word_count_max;
     uint32_t text_bytes_max;
     int enter_bits_max;
-    bool has_carriers;   // a class has
+    bool has_carriers; // a class has
+    int smooth_parts_max;
     ph_model_set models; // of the schema
     ph_allocator allocator;
 } ph_layouts;

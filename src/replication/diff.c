@@ -154,6 +154,12 @@ static bool is_too_far(const ph_place* at, int property, uint64_t distance2)
     return limit_mm <= UINT32_MAX && distance2 > limit_mm * limit_mm;
 }
 
+bool ph_diff_is_out_of_range(const ph_send_context* context, const ph_place* at, int property)
+{
+    return (at->layout->limited >> property & 1) != 0 &&
+           is_too_far(at, property, distance2_of(context, at));
+}
+
 static void put_out_of_range(const ph_place* at, int property, ph_diff* diff)
 {
     const double limit_mm = (double)at->layout->described->properties[property].distance_mm;
@@ -180,8 +186,7 @@ static bool is_large(const ph_place* at, const differing* it)
     return ph_difference_steps(described, it->words, before) >= described->significant_steps;
 }
 
-// What happened before the slot took the entity, perhaps while it was hidden, counts for nothing.
-static bool is_settled(const ph_send_context* context, const ph_place* at, uint32_t changed_tick)
+bool ph_diff_is_settled(const ph_send_context* context, const ph_place* at, uint32_t changed_tick)
 {
     const uint32_t tick = context->store->tick;
     const uint32_t settle_ticks = context->settle_ticks;
@@ -193,13 +198,13 @@ static void judge_difference(const ph_send_context* context, const ph_place* at,
 {
     const ph_layout* layout = at->layout;
     const uint64_t bit = UINT64_C(1) << it->property;
-    if ((layout->limited & bit) != 0 && is_too_far(at, it->property, distance2_of(context, at))) {
+    if (ph_diff_is_out_of_range(context, at, it->property)) {
         put_out_of_range(at, it->property, diff);
         return;
     }
     diff->different |= bit;
     // What is sent must not reveal when a reference changed, perhaps from one unseen entity to another.
-    if ((layout->references & bit) != 0 || is_settled(context, at, it->changed_tick)) {
+    if ((layout->references & bit) != 0 || ph_diff_is_settled(context, at, it->changed_tick)) {
         diff->settled |= bit;
         diff->significant |= bit;
     }
@@ -234,6 +239,15 @@ static void compare_position(const ph_send_context* context, const ph_place* at,
     }
 }
 
+// Which smooth properties the client shows wrong: these are worth being sent.
+static uint64_t shown_wrong(const ph_send_context* context, const ph_place* at)
+{
+    const ph_shown_estimates* estimates = context->sender->replicas.estimates;
+    return at->layout->smooth != 0 && estimates != NULL && estimates->smooth.wrong != NULL
+               ? estimates->smooth.wrong[at->slot]
+               : 0;
+}
+
 static void compare_value(const ph_send_context* context, const ph_place* at, table_row in,
                           int property, uint32_t* words, ph_diff* diff)
 {
@@ -246,7 +260,11 @@ static void compare_value(const ph_send_context* context, const ph_place* at, ta
                (context->sender->replicas.overshoots[at->slot] & PH_OVERSHOOT_ROTATION) != 0) {
         diff->different |= at->layout->orientation;
         diff->significant |= at->layout->orientation;
+    } else {
+        // The same as it was sent, but the client extrapolates it.
+        diff->different |= shown_wrong(context, at) & UINT64_C(1) << property;
     }
+    diff->significant |= diff->different & shown_wrong(context, at) & UINT64_C(1) << property;
 }
 
 void ph_diff_compare(const ph_send_context* context, const ph_place* at, uint64_t asked,

@@ -86,6 +86,13 @@ typedef struct ph_diff {
 void ph_diff_compare(const ph_send_context* context, const ph_place* at, uint64_t asked,
                      uint32_t* words, ph_diff* diff);
 
+// Whether a property with a distance of its own is too far away to be sent.
+bool ph_diff_is_out_of_range(const ph_send_context* context, const ph_place* at, int property);
+
+// What has not changed for a second that the viewer saw is sent exactly. What happened before the slot took the
+// entity, perhaps while it was hidden, counts for nothing.
+bool ph_diff_is_settled(const ph_send_context* context, const ph_place* at, uint32_t changed_tick);
+
 // Of the dirty mask of the slot, keeps what of `asked` was found to differ, and remembers what was
 // found to be out of range.
 void ph_diff_keep(ph_replicas* replicas, const ph_place* at, uint64_t asked, const ph_diff* diff);

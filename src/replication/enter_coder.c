@@ -79,7 +79,10 @@ static void build_enter_or_leave(ph_encoder* encoder, const ph_record_request* r
     if (is_velocity_public(context, at->slot) && displacement_mm[0] != PH_NO_DISPLACEMENT) {
         ph_baseline_velocity(at->layout, frame->tick_us, displacement_mm, 1, made->record.velocity);
     }
-    find_spin(context, at, &made->record);
+    // Of a crowd no spin: it takes as much as a place, and is seen only when all are there.
+    if (frame->spread.coarse == 0) {
+        find_spin(context, at, &made->record);
+    }
     made->rotation_coarse =
         (uint8_t)ph_pinhole_round_orientation(at->layout, &made->record, request->rotation_coarse);
     // What is sent once is sent exactly.

@@ -82,11 +82,15 @@ uint64_t ph_dirty_of(const ph_send_context* context, int slot)
     const ph_entity_index entity = context->entities[slot];
     const uint64_t dirty = sender->replicas.dirty[slot];
     const uint32_t tick_count = store->tick - sender->propagated_tick;
-    if (entity == PH_ENTITY_NONE || tick_count == 0) {
+    if (entity == PH_ENTITY_NONE) {
         return dirty;
     }
-    const uint64_t* changes = ph_entities_recent(&store->entities, tick_count);
-    return dirty | (changes[entity] & ph_sender_mask(sender, store->class_count, slot));
+    const uint64_t changes =
+        tick_count > 0 ? ph_entities_recent(&store->entities, tick_count)[entity] : 0;
+    const uint64_t all = dirty | (changes & ph_sender_mask(sender, store->class_count, slot));
+    return sender->replicas.estimates != NULL && sender->replicas.estimates->smooth.parts > 0
+               ? ph_smooth_judge(context, slot, all).dirty
+               : all;
 }
 
 // ---- distances and paths

@@ -17,8 +17,6 @@
 #include "base/compiler.h"
 #include "tools/tools.h"
 
-#include <float.h>
-
 #define PROBE_PERIOD_US UINT64_C(1000000)
 
 // One in so many bits goes to slots that wait too long, before the others.
@@ -31,12 +29,11 @@ enum { OVERDUE_SHARE = 4 };
 #define COARSE_STEPS 4.0f
 // An orientation that is shown wrong by less than this does not wait.
 #define RIGHT_RAD 4e-3f
-// And is not told, if it is less than this share of a step that moves its surface as far as one of the position.
-#define RIGHT_STEPS 0.5f
 // So many newcomers at once are a crowd, and the least that each of them takes. With 36, which is about
 // what they take, walkers at 13 kbit/s would have 2.1 jolts a minute instead of 2.0, because all of
-// them nearly fit; with 18 a tenth more of them would be missing at 4 kbit/s.
-enum { CROWD = 24, CROWD_ENTER_BITS = 24 };
+// them nearly fit; with 18 a tenth more of them would be missing at 4 kbit/s. An orientation takes more: asteroids at
+// 13 kbit/s have 5.2 mrad with it, 5.7 without.
+enum { CROWD = 24, CROWD_ENTER_BITS = 24, CROWD_ORIENTATION_BITS = 30 };
 
 // ---- scratch blocks
 
@@ -152,14 +149,20 @@ static int enter_coarseness(const ph_sending* send)
         replicas->newcomer_count < CROWD) {
         return 0;
     }
+    const ph_layout* layouts = send->context->store->class_info.layouts.layouts;
     int count = 0;
+    int64_t bits = 0;
     for (int i = 0; i < send->context->shown.count; ++i) {
         const int slot = send->context->shown.slots[i];
-        count += replicas->state[slot] == PH_REPLICA_ABSENT &&
-                 ph_send_context_is_there(send->context, slot);
+        if (replicas->state[slot] == PH_REPLICA_ABSENT &&
+            ph_send_context_is_there(send->context, slot)) {
+            const bool turns = layouts[replicas->class_index[slot]].orientation != 0;
+            bits += CROWD_ENTER_BITS + (turns ? CROWD_ORIENTATION_BITS : 0);
+            ++count;
+        }
     }
     const int64_t left_bits = ph_token_bucket_bits(&sender->bucket) - spoken_bits(send);
-    return count >= CROWD && count * (int64_t)CROWD_ENTER_BITS > left_bits ? PH_COARSE_MAX : 0;
+    return count >= CROWD && bits > left_bits ? PH_COARSE_MAX : 0;
 }
 
 // While an enter is in flight, each record would be a whole enter again: that can wait for the ack,
@@ -213,13 +216,13 @@ static bool is_coarse_worth_it(const ph_sending* send, const ph_place* at, int c
 }
 
 // How coarse the position is sent now, if it is chosen. An entity that stands is sent exactly where it is,
-// and so is one that the client overshoots.
+// and so is one that the client overshoots. What has waited too long has not: what still moves is told again.
 static int position_coarseness(ph_sending* send, const ph_place* at, ph_send_turn turn,
                                const ph_diff* diff, uint64_t chosen)
 {
     const uint64_t position = at->layout->position;
     if (!send->may_be_coarse || (chosen & position) == 0 || !is_coarse_worth_it(send, at, 1) ||
-        turn.is_exact || turn.is_overdue || (diff->settled & position) != 0 ||
+        turn.is_exact || (diff->settled & position) != 0 ||
         ((diff->large & position) == 0 &&
          (send->sender->replicas.overshoots[at->slot] & PH_OVERSHOOT_POSITION) != 0)) {
         return 0;
@@ -234,7 +237,7 @@ static int rotation_coarseness(ph_sending* send, const ph_place* at, ph_send_tur
 {
     const ph_layout* layout = at->layout;
     if ((request->properties & layout->orientation) == 0 || !send->sender->is_pinhole ||
-        send->sender->precision == 0 || turn.is_exact || turn.is_overdue ||
+        send->sender->precision == 0 || turn.is_exact ||
         (diff->settled & layout->orientation) != 0) {
         return 0;
     }
@@ -286,7 +289,7 @@ static void ask_for_enter(ph_sending* send, const ph_place* at, ph_record_reques
     request->kind = PH_RECORD_ENTER;
     request->properties = ph_diff_complete(send->context, at, diff);
     if (send->encoder.pinhole.frame.spread.coarse != 0) {
-        request->rotation_coarse = ph_turn_coarseness(at->layout, FLT_MAX, FLT_MAX);
+        request->rotation_coarse = ph_turn_crowd_coarseness(at->layout);
     }
 }
 
@@ -310,8 +313,8 @@ static bool is_shown_turned(const ph_sending* send, const ph_place* at, ph_send_
          ph_token_bucket_bits(&sender->bucket) - spoken_bits(send) > sender->depth_bits / 2)) {
         return false;
     }
-    const float step = ph_turn_step(layout, (float)(UINT32_C(1) << layout->coordinate.shift));
-    return send->error_arrays.rotation_rad[at->slot] < RIGHT_STEPS * step;
+    return send->error_arrays.rotation_rad[at->slot] <
+           ph_turn_right(&sender->replicas.estimates->turns, layout, at->slot);
 }
 
 static void ask_for_update(ph_sending* send, const ph_place* at, ph_send_turn turn,
@@ -574,6 +577,7 @@ void ph_send_run(ph_sending* send, const ph_send_context* context, uint64_t now_
     const int32_t eye_mm[3] = {context->eye_x_mm, context->eye_y_mm, context->eye_z_mm};
     ph_encoder_init(&send->encoder, context, sender, eye_mm);
     ph_propagate_dirty(context->store, sender, context->slots, context->store->tick);
+    ph_smooth_judge_all(context);
     free_gone(send);
     if (is_blocked(sender, &context->store->class_info)) {
         send_probe(send);
@@ -602,6 +606,7 @@ bool ph_send_is_worth(const ph_send_context* context, uint64_t now_us)
     ph_sender* sender = context->sender;
     ph_sender_pass_time(sender, now_us);
     ph_propagate_dirty(context->store, sender, context->slots, context->store->tick);
+    ph_smooth_judge_all(context);
     ph_scan_references(context);
     return ph_sender_is_worth(sender);
 }

@@ -19,7 +19,7 @@
 
 // What is swept at every send stands in front, in this order:
 //
-//   | ph_shown_estimates | marks | motion models | heading | sent | known | ...
+//   | ph_shown_estimates | [smooth] | marks | motion models | heading | sent | known | ...
 //
 // Marks, a byte for each slot, fill whole words.
 static size_t mark_bytes(int slot_count)
@@ -40,6 +40,16 @@ static void* carve_bytes(uint8_t** rest, size_t size)
     return part;
 }
 
+static void carve_smooth(ph_smooth_estimates* smooth, uint8_t** rest, size_t slots, int parts)
+{
+    const size_t size = slots * (size_t)parts * sizeof(ph_smooth_estimate);
+    smooth->parts = parts;
+    smooth->held = carve_bytes(rest, slots * sizeof(uint64_t));
+    smooth->wrong = carve_bytes(rest, slots * sizeof(uint64_t));
+    smooth->sent = carve_bytes(rest, size);
+    smooth->known = carve_bytes(rest, size);
+}
+
 ph_result ph_shown_estimates_create(const ph_allocator* allocator, int slot_count,
                                     const ph_layouts* layouts, bool is_vouched,
                                     ph_shown_estimates** estimates)
@@ -47,8 +57,9 @@ ph_result ph_shown_estimates_create(const ph_allocator* allocator, int slot_coun
     const size_t slots = (size_t)slot_count;
     const size_t classes = (size_t)layouts->count;
     const size_t turn_bytes = ph_turn_estimates_bytes(layouts, slot_count);
+    const size_t smooth_bytes = is_vouched ? ph_smooth_estimates_bytes(layouts, slot_count) : 0;
     const size_t size = lead_bytes(slot_count, layouts->count) +
-                        2 * slots * sizeof(ph_shown_estimate) + turn_bytes + classes;
+                        2 * slots * sizeof(ph_shown_estimate) + turn_bytes + smooth_bytes + classes;
     ph_shown_estimates* made = ph_allocate_zeroed(allocator, size);
     *estimates = made;
     if (made == NULL) {
@@ -58,6 +69,9 @@ ph_result ph_shown_estimates_create(const ph_allocator* allocator, int slot_coun
     made->size_bytes = size;
     made->allocator = *allocator;
     made->is_vouched = is_vouched;
+    if (smooth_bytes > 0) {
+        carve_smooth(&made->smooth, &rest, slots, layouts->smooth_parts_max);
+    }
     made->marks = carve_bytes(&rest, mark_bytes(slot_count));
     made->motion_models = carve_bytes(&rest, classes * sizeof(ph_motion_model));
     made->heading = carve_bytes(&rest, slots * sizeof(uint32_t));
@@ -264,13 +278,45 @@ static void add_packed(ph_shown_estimate* estimate, const ph_replicas* replicas,
 
 // ---- sent
 
+static size_t smooth_bytes_of(const ph_shown_estimates* estimates)
+{
+    return (size_t)estimates->smooth.parts * sizeof(ph_smooth_estimate);
+}
+
+static size_t smooth_place(const ph_shown_estimates* estimates, int slot)
+{
+    return (size_t)slot * (size_t)estimates->smooth.parts;
+}
+
 // What is sent leads on from what is known.
 static void put_aside(ph_shown_estimates* estimates, int slot)
 {
-    if ((estimates->marks[slot] & PH_ESTIMATE_APART) == 0) {
-        estimates->known[slot] = estimates->sent[slot];
+    if ((estimates->marks[slot] & PH_ESTIMATE_APART) != 0) {
+        return;
+    }
+    estimates->known[slot] = estimates->sent[slot];
+    if (estimates->turns.sent != NULL) {
         estimates->turns.known[slot] = estimates->turns.sent[slot];
-        estimates->marks[slot] |= PH_ESTIMATE_APART;
+    }
+    if (estimates->smooth.parts > 0) {
+        const size_t place = smooth_place(estimates, slot);
+        memcpy(&estimates->smooth.known[place], &estimates->smooth.sent[place],
+               smooth_bytes_of(estimates));
+    }
+    estimates->marks[slot] |= PH_ESTIMATE_APART;
+}
+
+// What was sent is lost.
+static void take_back(ph_shown_estimates* estimates, int slot)
+{
+    estimates->sent[slot] = estimates->known[slot];
+    if (estimates->turns.sent != NULL) {
+        estimates->turns.sent[slot] = estimates->turns.known[slot];
+    }
+    if (estimates->smooth.parts > 0) {
+        const size_t place = smooth_place(estimates, slot);
+        memcpy(&estimates->smooth.sent[place], &estimates->smooth.known[place],
+               smooth_bytes_of(estimates));
     }
 }
 
@@ -327,6 +373,24 @@ PH_OUT_OF_LINE static void turn_sent(const ph_replicas* replicas, const ph_fligh
     add_shown_turn(sent, replicas, item, is_told ? words + layout->word[property] : initial, tick);
 }
 
+// Of a class with smooth properties, likewise.
+PH_OUT_OF_LINE static void smooth_sent(const ph_replicas* replicas, const ph_flight_item* item,
+                                       const uint32_t* words)
+{
+    ph_shown_estimates* estimates = replicas->estimates;
+    const int slot = item->slot;
+    const ph_layout* layout = &replicas->rules.layouts->layouts[replicas->class_index[slot]];
+    if (item->kind == PH_RECORD_ENTER && ph_replicas_at(replicas, slot)->in_flight == 1) {
+        ph_smooth_estimates_begin(&estimates->smooth, slot);
+    }
+    if (item->kind == PH_RECORD_ENTER || (item->properties & layout->smooth) != 0) {
+        put_aside(estimates, slot);
+        const bool is_revised = ph_smooth_estimates_add(replicas, estimates->smooth.sent, item,
+                                                        words, replicas->flight->open.stamp.tick);
+        estimates->marks[slot] |= is_revised ? PH_ESTIMATE_REVISED : 0;
+    }
+}
+
 void ph_shown_estimates_sent(const ph_replicas* replicas, const ph_flight_item* item,
                              const uint32_t* words)
 {
@@ -336,18 +400,13 @@ void ph_shown_estimates_sent(const ph_replicas* replicas, const ph_flight_item* 
     if ((item->properties & layout->position) != 0) {
         const uint32_t tick = replicas->flight->open.stamp.tick;
         ph_shown_estimate* sent = &estimates->sent[slot];
-        unsigned marks = estimates->marks[slot];
         // An enter is the first of its entity, unless others are in flight: nothing is known of it.
         if (item->kind == PH_RECORD_ENTER && ph_replicas_at(replicas, slot)->in_flight == 1) {
             sent->is_there = false;
-            marks = 0;
+            estimates->marks[slot] = 0;
         }
-        if ((marks & PH_ESTIMATE_APART) == 0) {
-            estimates->known[slot] = *sent;
-            if (estimates->turns.sent != NULL) {
-                estimates->turns.known[slot] = estimates->turns.sent[slot];
-            }
-        }
+        put_aside(estimates, slot);
+        unsigned marks = estimates->marks[slot];
         // Clients that take silence for motion that goes on do not use pauses.
         if (!estimates->is_vouched) {
             learn_pause(replicas, slot, tick);
@@ -362,6 +421,9 @@ void ph_shown_estimates_sent(const ph_replicas* replicas, const ph_flight_item* 
     }
     if (layout->orientation != 0) {
         turn_sent(replicas, item, words);
+    }
+    if (layout->smooth != 0 && estimates->smooth.parts > 0) {
+        smooth_sent(replicas, item, words);
     }
     if (item->kind == PH_RECORD_ENTER || (item->properties & layout->heading) != 0) {
         load_heading(replicas, slot);
@@ -380,6 +442,23 @@ static bool is_same_turn(const ph_shown_estimates* estimates, int slot)
     return estimates->turns.sent == NULL ||
            memcmp(&estimates->turns.sent[slot], &estimates->turns.known[slot],
                   sizeof(ph_turn_estimate)) == 0;
+}
+
+static bool is_same_smooth(const ph_shown_estimates* estimates, int slot)
+{
+    const size_t place = smooth_place(estimates, slot);
+    return estimates->smooth.parts == 0 ||
+           memcmp(&estimates->smooth.sent[place], &estimates->smooth.known[place],
+                  smooth_bytes_of(estimates)) == 0;
+}
+
+// What an item tells of smooth properties.
+static void add_packed_smooth(const ph_replicas* replicas, ph_smooth_estimate* estimates,
+                              const ph_flight_item* item, uint32_t tick)
+{
+    if (estimates != NULL && item->kind != PH_RECORD_LEAVE) {
+        (void)ph_smooth_estimates_add(replicas, estimates, item, NULL, tick);
+    }
 }
 
 void ph_shown_estimates_acked(const ph_replicas* replicas, const ph_flight_item* item,
@@ -402,9 +481,11 @@ void ph_shown_estimates_acked(const ph_replicas* replicas, const ph_flight_item*
     if (estimates->turns.known != NULL) {
         add_packed_turn(&estimates->turns.known[item->slot], replicas, item, tick);
     }
+    add_packed_smooth(replicas, estimates->smooth.known, item, tick);
     if (is_last && (*marks & PH_ESTIMATE_LOST) == 0) {
         const bool is_same = is_same_motion(&estimates->sent[item->slot], known) &&
-                             is_same_turn(estimates, item->slot);
+                             is_same_turn(estimates, item->slot) &&
+                             is_same_smooth(estimates, item->slot);
         *marks = PH_ESTIMATE_APART | (is_same ? 0 : PH_ESTIMATE_REVISED);
     }
 }
@@ -425,6 +506,7 @@ static void add_flight(const ph_replicas* replicas)
                     add_packed_turn(&estimates->turns.sent[item.slot], replicas, &item,
                                     packet->stamp.tick);
                 }
+                add_packed_smooth(replicas, estimates->smooth.sent, &item, packet->stamp.tick);
             }
         }
     }
@@ -440,10 +522,7 @@ void ph_shown_estimates_settle(const ph_replicas* replicas)
         const unsigned marks = estimates->marks[slot];
         if ((marks & PH_ESTIMATE_LOST) != 0) {
             if ((marks & PH_ESTIMATE_APART) != 0) {
-                estimates->sent[slot] = estimates->known[slot];
-                if (estimates->turns.sent != NULL) {
-                    estimates->turns.sent[slot] = estimates->turns.known[slot];
-                }
+                take_back(estimates, slot);
             }
             load_heading(replicas, slot);
         }

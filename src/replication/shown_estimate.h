@@ -27,6 +27,7 @@
 
 #include "motion/motion_model.h"
 #include "replication/replica.h"
+#include "replication/shown_smooth.h"
 #include "replication/shown_turn.h"
 #include "vision/slots.h"
 
@@ -61,6 +62,7 @@ typedef struct ph_shown_estimates {
     uint8_t* marks;                 // by slot: PH_ESTIMATE_...
     uint8_t* headings;              // by class: the property, or PH_HEADING_NONE
     ph_turn_estimates turns;        // of orientations
+    ph_smooth_estimates smooth;     // pinhole profile only
     bool is_vouched;
     bool has_lost; // a slot is marked as LOST
     size_t size_bytes;

@@ -6,7 +6,8 @@
 //
 //   sent    the newest rotation that was sent, and the spin through the last ones
 //   known   the same of what is acked, while something is in flight
-//   watch   how the entity itself turns, from what this viewer could see of it
+//   watch   how the entity itself turns, from what this viewer could see of it, and how soon what the client is
+//           told of that is wrong again
 //
 // One currency: a turn moves the surface of an entity by 0.8 of its radius, and that is an error in mm like
 // any other. Some 100 ns for each slot and send, where a class has an orientation; nothing allocates.
@@ -34,6 +35,8 @@ typedef struct ph_turn_estimate {
 typedef struct ph_turn_watch {
     float rotation[4]; // at the tick
     float spin[3];
+    // How far that is from the spin that the client extrapolates, over a second or so; in rad/s.
+    float spin_error;
     uint32_t tick;
     bool is_there;
 } ph_turn_watch;
@@ -75,12 +78,15 @@ typedef struct ph_turn_error {
 void ph_turn_error_of(const struct ph_send_context* context, int slot, float half_rtt_s,
                       ph_turn_error* error);
 
-// A step of the rotation that moves the surface by as much as one of the position, 0.25 to 4 degrees; in radians.
-// What is shown wrong by less is right.
-float ph_turn_step(const ph_layout* layout, float position_step_mm);
+// What is shown wrong by less, in radians, is right: half of a step that moves the surface by as much as one of the
+// position, or what it will be wrong again a tenth of a second after it was told.
+float ph_turn_right(const ph_turn_estimates* turns, const ph_layout* layout, int slot);
 
-// How coarse a rotation is best sent (packet/pinhole_records.h): in such steps, but less than half of
-// what is wrong.
+// How coarse a rotation is best sent (packet/pinhole_records.h): in steps that move the surface by as much as one of
+// the position, 0.25 to 4 degrees, but less than half of what is wrong.
 int ph_turn_coarseness(const ph_layout* layout, float position_step_mm, float radians);
+
+// The same of an entity that enters with a crowd.
+int ph_turn_crowd_coarseness(const ph_layout* layout);
 
 #endif

@@ -435,6 +435,8 @@ static bool says(const ph_property_def* def, ph_parameter parameter)
         return def->is_heading;
     case PH_PARAMETER_CARRIER:
         return def->is_carrier;
+    case PH_PARAMETER_SMOOTH:
+        return def->is_smooth;
     case PH_PARAMETER_STRICT:
         return def->is_strict;
     case PH_PARAMETER_DEFAULT:
@@ -514,6 +516,22 @@ static bool check_orientation(const ph_property_def* def, ph_problem* problem)
     if (def->is_orientation && def->when == PH_SEND_ONCE) {
         return ph_refuse(problem, PH_PARAMETER_ORIENTATION,
                          "an orientation cannot be sent once: it is motion");
+    }
+    return true;
+}
+
+static bool check_smooth(const ph_property_def* def, ph_problem* problem)
+{
+    if (!def->is_smooth) {
+        return true;
+    }
+    if (def->is_orientation || def->is_heading) {
+        return ph_refuse(problem, PH_PARAMETER_SMOOTH,
+                         "an orientation or heading is motion already, and takes no is_smooth");
+    }
+    if (def->when == PH_SEND_ONCE) {
+        return ph_refuse(problem, PH_PARAMETER_SMOOTH,
+                         "what is smooth cannot be sent once: it is motion");
     }
     return true;
 }
@@ -679,7 +697,8 @@ bool ph_property_prepare(const ph_property_def* def, ph_property* property, ph_p
     ph_property_def* own = &property->def;
     if (!check_enums(own, problem) || !check_finite(own, problem) || !check_field(own, problem) ||
         !check_unused(own, problem) || !check_reference(own, problem) ||
-        !check_orientation(own, problem) || !ph_coding_prepare(property, problem)) {
+        !check_orientation(own, problem) || !check_smooth(own, problem) ||
+        !ph_coding_prepare(property, problem)) {
         return false;
     }
     if (ph_coding_uses(own->coding, PH_PARAMETER_DEFAULT) && !prepare_default(property, problem)) {

@@ -35,13 +35,14 @@
 // residuals of at most 34 bits each; in an enter two symbols, and how it turns.
 #define PH_ORIENTATION_EXTRA_BITS 136
 
-// What of the motion of its entity a property is, as far as the wire has to be told: the first angle of a
-// class without an orientation is its heading without any mark.
+// What of the motion of its entity a property is, as far as the wire has to be told: the first angle that is
+// not smooth, of a class without an orientation, is its heading without any mark.
 typedef enum ph_motion_mark {
     PH_MARK_NONE,
     PH_MARK_ORIENTATION,
     PH_MARK_HEADING, // and not the first angle
     PH_MARK_CARRIER,
+    PH_MARK_SMOOTH,
 } ph_motion_mark;
 
 typedef struct ph_property {

@@ -126,6 +126,9 @@ static void print_motion(printer* out, const ph_property* property)
     if (def->is_carrier) {
         print(out, " carrier");
     }
+    if (def->is_smooth) {
+        print(out, " smooth");
+    }
 }
 
 static void print_policy(printer* out, const ph_property_def* def)

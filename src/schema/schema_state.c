@@ -304,10 +304,11 @@ static void find_motion(ph_class* type)
     type->carrier = -1;
     for (int i = type->def.property_count - 1; i >= 0; --i) {
         const ph_property_def* def = &type->properties[i].def;
-        angle = def->coding == PH_CODING_ANGLE ? i : angle;
+        angle = def->coding == PH_CODING_ANGLE && !def->is_smooth ? i : angle;
         type->orientation = def->is_orientation ? i : type->orientation;
         type->heading = def->is_heading ? i : type->heading;
         type->carrier = def->is_carrier ? i : type->carrier;
+        type->properties[i].motion_mark = def->is_smooth ? PH_MARK_SMOOTH : PH_MARK_NONE;
     }
     if (type->orientation >= 0) {
         type->properties[type->orientation].motion_mark = PH_MARK_ORIENTATION;
@@ -603,6 +604,7 @@ enum {
     MARK_ORIENTATION = 32, // behind all of these
     MARK_HEADING,
     MARK_CARRIER,
+    MARK_SMOOTH,
 };
 
 static uint64_t mark_of_kind(ph_integer_kind kind)
@@ -703,7 +705,8 @@ static void add_once(ph_hash* hash, const ph_property* property)
     }
 }
 
-// What decides how the pinhole profile writes it. A heading that is one without a mark is no news.
+// What decides how the pinhole profile writes it, and when: silence about what is smooth is taken for motion.
+// A heading that is one without a mark is no news.
 static void add_motion(ph_hash* hash, const ph_property* property)
 {
     if (property->motion_mark == PH_MARK_ORIENTATION) {
@@ -712,6 +715,8 @@ static void add_motion(ph_hash* hash, const ph_property* property)
         ph_hash_add_u64(hash, MARK_HEADING);
     } else if (property->motion_mark == PH_MARK_CARRIER) {
         ph_hash_add_u64(hash, MARK_CARRIER);
+    } else if (property->motion_mark == PH_MARK_SMOOTH) {
+        ph_hash_add_u64(hash, MARK_SMOOTH);
     }
 }
 

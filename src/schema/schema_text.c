@@ -158,6 +158,14 @@ static const char* read_carrier(ph_scanner* scanner, ph_word* value, ph_property
     return NULL;
 }
 
+static const char* read_smooth(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    (void)scanner;
+    (void)value;
+    def->is_smooth = true;
+    return NULL;
+}
+
 static const char* read_strict(ph_scanner* scanner, ph_word* value, ph_property_def* def)
 {
     (void)scanner;
@@ -191,6 +199,7 @@ static const ph_option OPTIONS[] = {
     {"orientation", PH_PARAMETER_ORIENTATION, read_orientation},
     {"heading", PH_PARAMETER_HEADING, read_heading},
     {"carrier", PH_PARAMETER_CARRIER, read_carrier},
+    {"smooth", PH_PARAMETER_SMOOTH, read_smooth},
     {"strict", PH_PARAMETER_STRICT, read_strict},
     {"default", PH_PARAMETER_DEFAULT, read_default},
     {"initial", PH_PARAMETER_DEFAULT, read_initial},

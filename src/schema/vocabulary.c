@@ -17,7 +17,7 @@ _Static_assert(PH_PARAMETERS_END <= 32 && PH_FIELD_COUNT <= 32, "sets of them ar
     (PARAMETER(NAME) | PARAMETER(CODING) | PARAMETER(WEIGHT) | PARAMETER(WHEN) | PARAMETER(FIELD))
 // Everything but the position may be kept from some viewers.
 #define POLICY (COMMON | PARAMETER(DISTANCE) | PARAMETER(AUDIENCE))
-#define NUMBER (POLICY | PARAMETER(DEFAULT) | PARAMETER(SIGNIFICANT))
+#define NUMBER (POLICY | PARAMETER(DEFAULT) | PARAMETER(SIGNIFICANT) | PARAMETER(SMOOTH))
 
 #define WHOLE_FIELDS                                                                               \
     (FIELD(BOOL) | FIELD(I8) | FIELD(I16) | FIELD(I32) | FIELD(I64) | FIELD(U8) | FIELD(U16) |     \
@@ -46,7 +46,8 @@ static const ph_coding_row WORD_ROWS[] = {
                          NUMBER_FIELDS, PH_PARAMETER_RANGE, false},
     [PH_CODING_ANGLE] = {"angle", NUMBER | PARAMETER(BITS) | PARAMETER(TURN) | PARAMETER(HEADING),
                          NUMBER_FIELDS, PH_PARAMETER_BITS, true},
-    [PH_CODING_QUATERNION] = {"quaternion", POLICY | PARAMETER(BITS) | PARAMETER(ORIENTATION),
+    [PH_CODING_QUATERNION] = {"quaternion",
+                              POLICY | PARAMETER(BITS) | PARAMETER(ORIENTATION) | PARAMETER(SMOOTH),
                               FIELD(F32X4) | FIELD(F64X4), PH_PARAMETER_BITS, true},
     [PH_CODING_VEC3] = {"vec3",
                         NUMBER | PARAMETER(RANGE) | PARAMETER(STRICT) | PARAMETER(STEP) |
@@ -84,6 +85,7 @@ static const char* const PARAMETER_NAMES[] = {
     [PH_PARAMETER_ORIENTATION] = "is_orientation",
     [PH_PARAMETER_HEADING] = "is_heading",
     [PH_PARAMETER_CARRIER] = "is_carrier",
+    [PH_PARAMETER_SMOOTH] = "is_smooth",
     [PH_PARAMETER_DEFAULT] = "has_default and default_value",
     [PH_PARAMETER_DISTANCE] = "distance_m",
     [PH_PARAMETER_SIGNIFICANT] = "significant",

@@ -27,6 +27,7 @@ typedef enum ph_parameter {
     PH_PARAMETER_ORIENTATION, // is_orientation
     PH_PARAMETER_HEADING,     // is_heading
     PH_PARAMETER_CARRIER,     // is_carrier
+    PH_PARAMETER_SMOOTH,      // is_smooth
     PH_PARAMETER_STRICT,
     PH_PARAMETER_DEFAULT, // has_default, default_value
     PH_PARAMETER_DISTANCE,

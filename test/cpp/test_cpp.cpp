@@ -138,6 +138,7 @@ static pinhole::class_builder<banana, 3> banana_class()
         .position("place", &banana::place_mm)
         .window(16, 16)
         .range("age", &banana::age_s, 0, 60)
+        .smooth()
         .owner_only()
         .add(ph_property_bool("ripe"));
 }
@@ -236,7 +237,7 @@ static void same_schema_as_from_text(void**)
 {
     const pinhole::schema bound(banana_class());
     const pinhole::schema text(
-        "class banana\n place: position 16 step 16\n age: range 0..60 owner\n ripe: bool\n");
+        "class banana\n place: position 16 step 16\n age: range 0..60 smooth owner\n ripe: bool\n");
     CHECK(bound && text);
     CHECK(bound.fingerprint() == text.fingerprint());
     assert_int_equal(bound.find_property(0, "age"), 1);
@@ -338,6 +339,11 @@ static void members_arrive_as_they_were_set(void**)
     creature received;
     received.not_bound = 5;
     assert_int_equal(s.client.get_struct(shown, received), PH_OK);
+    creature as_shown{};
+    double numbers[4];
+    assert_int_equal(s.client.get_shown_struct(shown, as_shown), PH_OK);
+    CHECK(as_shown.i8 == received.i8); // nothing of it is smooth
+    assert_int_equal(s.client.get_shown(s.client.find(1), 0, numbers), PH_ERROR_ARGUMENT);
     assert_same(sent, received);
     assert_int_equal(received.not_bound, 5);
     CHECK(received.target == s.client.find(2));
@@ -708,6 +714,7 @@ static void peer_is_shown_a_world(void**)
     banana shown{};
     CHECK(!peer.entity_of(pinhole::class_id<banana>{1}, peer.own()));
     assert_int_equal(peer.get_struct(peer.entity_of(bananas, peer.own()), shown), PH_OK);
+    assert_int_equal(peer.get_shown_struct(peer.entity_of(bananas, peer.own()), shown), PH_OK);
     CHECK(peer.stats().entity_count == 1 && peer.view() != nullptr);
     CHECK(world.viewer_slot_count(host.viewer(host.client_at(0))) == peer.stats().slot_count);
     CHECK(world.def().tick_us == peer.stats().tick_us);

@@ -46,12 +46,13 @@ OPTIONS = {
     "initial": NUMBERS | {"vec3"},
     "distance": CODINGS - {"position"},
     "significant": NUMBERS - {"bool", "enum"} | {"vec3", "position"},
+    "smooth": NUMBERS - {"bool", "enum"} | {"vec3", "quaternion"},
     "weight": CODINGS,
     "once": CODINGS - {"entity"},
     "owner": CODINGS - {"position"},
     "audience": CODINGS - {"position"},
 }
-OPTIONS_ALONE = {"arithmetic", "once", "owner", "orientation", "heading", "carrier"}
+OPTIONS_ALONE = {"arithmetic", "once", "owner", "orientation", "heading", "carrier", "smooth"}
 RANGES_LEFT_OUT = {"bool": "0..1", "varint": "0..9007199254740992"}
 RANGE_32_BITS = "0..4294967295"
 STEPS_TOLERANCE = 1e-3
@@ -63,7 +64,7 @@ class Property:
     coding: object
     is_once: bool
     motion: str = None
-    """orientation, heading or carrier, where it is marked."""
+    """orientation, heading, carrier or smooth, where it is marked."""
 
     def fingerprint_words(self, is_first_angle):
         mark = [16] if self.is_once and not isinstance(self.coding, Position) else []
@@ -73,6 +74,8 @@ class Property:
             mark += [33]
         elif self.motion == "carrier":
             mark += [34]
+        elif self.motion == "smooth":
+            mark += [35]
         return self.coding.words() + self.coding.initial_words() + mark
 
 
@@ -88,14 +91,14 @@ class Class:
         return [p for p in self.properties if not isinstance(p.coding, Position)]
 
     def heading(self):
-        """The angle that is marked, or the first one; None when there is none, or an orientation."""
+        """The angle that is marked, or the first that is not smooth; None when there is none, or an orientation."""
         if self.orientation():
             return None
         marked = next((p for p in self.properties if p.motion == "heading"), None)
         return marked or self.first_angle()
 
     def first_angle(self):
-        return next((p for p in self.properties if isinstance(p.coding, Angle)), None)
+        return next((p for p in self.properties if isinstance(p.coding, Angle) and p.motion != "smooth"), None)
 
     def orientation(self):
         return next((p for p in self.properties if p.motion == "orientation"), None)
@@ -171,6 +174,8 @@ def parse_options(words, coding):
     expect(not {"owner", "audience"} <= options.keys(), "audience beside owner")
     expect("step" in options or coding not in ("fixed", "vec3"), f"{coding} needs a step")
     expect(not {"orientation", "once"} <= options.keys(), "an orientation that is sent once")
+    expect("smooth" not in options or not {"orientation", "heading", "once"} & options.keys(),
+           "smooth beside orientation, heading or once")
     return options
 
 
@@ -274,7 +279,7 @@ def parse_property(text):
     expect(argument or coding not in ("enum", "range", "fixed", "vec3", "string", "bytes"),
            f"{coding} needs a word behind it")
     options = parse_options(words, coding)
-    motion = next((word for word in ("orientation", "heading", "carrier") if word in options), None)
+    motion = next((word for word in ("orientation", "heading", "carrier", "smooth") if word in options), None)
     return make_coding(coding, argument, options), "once" in options, motion
 
 

@@ -311,6 +311,17 @@ static void draw_motion(test_rng* rng, ph_property_def* defs, int count)
     }
 }
 
+// Half of what can be smooth.
+static void draw_smooth(test_rng* rng, ph_property_def* defs, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        const bool may_be = defs[i].coding >= PH_CODING_RANGE && defs[i].coding <= PH_CODING_VEC3 &&
+                            defs[i].when != PH_SEND_ONCE && !defs[i].is_orientation &&
+                            !defs[i].is_heading;
+        defs[i].is_smooth = may_be && one_in(rng, 2);
+    }
+}
+
 static void draw_class(test_rng* rng, int number, int properties_max, class_tables* tables,
                        ph_class_def* def)
 {
@@ -340,6 +351,7 @@ static void draw_class(test_rng* rng, int number, int properties_max, class_tabl
         draw_policy(rng, property);
     }
     draw_motion(rng, tables->properties, count);
+    draw_smooth(rng, tables->properties, count);
     def->radius_m = one_in(rng, 2) ? 0.0 : draw_real(rng, 1e-3, 1e5);
 }
 

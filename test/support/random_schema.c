@@ -174,6 +174,20 @@ static void mark_motion(ph_property_def* defs, int count, test_rng* rng)
     }
 }
 
+static bool has_order(ph_coding coding)
+{
+    return coding >= PH_CODING_RANGE && coding <= PH_CODING_VEC3;
+}
+
+// Half of what can be smooth.
+static void mark_smooth(ph_property_def* defs, int count, test_rng* rng)
+{
+    for (int i = 0; i < count; ++i) {
+        defs[i].is_smooth = has_order(defs[i].coding) && defs[i].when != PH_SEND_ONCE &&
+                            !defs[i].is_orientation && !defs[i].is_heading && coin(rng);
+    }
+}
+
 void random_schema_fill(random_schema* tables, test_rng* rng)
 {
     static const double bends[] = {0.0, PH_BEND_NONE, 1.25, 1e-9};
@@ -200,6 +214,7 @@ void random_schema_fill(random_schema* tables, test_rng* rng)
         }
         mark_motion(tables->properties[c], count, rng);
         mark_carrier(tables->properties[c], count);
+        mark_smooth(tables->properties[c], count, rng);
         tables->classes[c].radius_m = coin(rng) ? 0.0 : between(rng, 0.001, 1000);
     }
 }

@@ -158,6 +158,23 @@ static double draw_level(test_rng* rng, double lo, double hi)
     return draw_real(rng, lo - out_of_range, hi + out_of_range);
 }
 
+// What is smooth mostly goes on evenly with time, to the end of its range and from its beginning again.
+static bool step_on(ph_world* world, ph_entity_id entity, const ph_property_def* def, int property,
+                    test_rng* rng)
+{
+    const bool is_angle = def->coding == PH_CODING_ANGLE;
+    if (!def->is_smooth || (def->coding != PH_CODING_FIXED && !is_angle) ||
+        test_rng_below(rng, 4) == 0) {
+        return false;
+    }
+    const double lo = is_angle ? 0.0 : def->lo;
+    const double hi = is_angle ? def->turn : def->hi;
+    const double value = lo + (hi - lo) / 64.0 * (double)(ph_world_tick_count(world) % 64);
+    assert_int_equal(
+        ph_world_set_property(world, entity, property, PH_FIELD_F64, &value, sizeof value), PH_OK);
+    return true;
+}
+
 static void set_value(ph_world* world, ph_entity_id entity, const ph_property_def* def,
                       int property, test_rng* rng, const ph_entity_id* targets, int target_count,
                       bool is_wide)
@@ -167,6 +184,9 @@ static void set_value(ph_world* world, ph_entity_id entity, const ph_property_de
     uint8_t bytes[PH_TEXT_LENGTH_MAX + 2];
     ph_entity_id target = {0};
     ph_result result;
+    if (step_on(world, entity, def, property, rng)) {
+        return;
+    }
     switch (def->coding) {
     case PH_CODING_POSITION:
         return;

@@ -9,6 +9,7 @@
 //     event KIND INDEX GENERATION KEY CLASS MASK
 //     row INDEX GENERATION CLASS KEY X Y Z HEADING                      (numbers as their 64 bits)
 //     numbers INDEX GENERATION CLASS PROPERTY COUNT BITS... | text ... HEX | bytes ... HEX | entity ... INDEX GENERATION
+//     shown INDEX GENERATION PROPERTY BITS...
 //     stats BITS...
 
 #include <pinhole/pinhole.h>
@@ -25,11 +26,11 @@ static const char SCHEMA[] = "class walker\n"
                              "    place: position\n"
                              "    heading: angle 8\n"
                              "    health: range 0..100\n"
-                             "    speed: fixed 0..20 step 0.01\n"
+                             "    speed: fixed 0..20 step 0.01 smooth\n"
                              "    name: string 31\n"
                              "    mark: bytes 8\n"
-                             "    turn: quaternion 10\n"
-                             "    drift: vec3 -10..10 step 0.1\n"
+                             "    turn: quaternion 10 smooth\n"
+                             "    drift: vec3 -10..10 step 0.1 smooth\n"
                              "    target: entity\n"
                              "class stone\n"
                              "    place: position\n";
@@ -302,6 +303,18 @@ static void print_wholes(const stage* on, ph_entity_id entity, int property, ph_
     puts("");
 }
 
+// Of a smooth property.
+static void print_shown(const stage* on, ph_entity_id entity, int property, int count)
+{
+    double numbers[4];
+    must(ph_client_get_shown(on->client, entity, property, numbers));
+    print_head("shown", entity, property);
+    for (int i = 0; i < count; ++i) {
+        print_bits(numbers[i]);
+    }
+    puts("");
+}
+
 static void print_walker(const stage* on, ph_entity_id walker)
 {
     print_wholes(on, walker, 0, PH_FIELD_I64X3, 3);
@@ -312,6 +325,9 @@ static void print_walker(const stage* on, ph_entity_id walker)
     print_text(on, walker, 5, "bytes");
     print_reals(on, walker, 6, PH_FIELD_F64X4, 4);
     print_reals(on, walker, 7, PH_FIELD_F64X3, 3);
+    print_shown(on, walker, 3, 1);
+    print_shown(on, walker, 6, 4);
+    print_shown(on, walker, 7, 3);
     ph_entity_id target;
     must(ph_client_get_property(on->client, walker, 8, PH_FIELD_ENTITY, &target, sizeof target));
     printf("entity %" PRIu32 " %" PRIu32 " 8 %" PRIu32 " %" PRIu32 "\n", walker.index1,

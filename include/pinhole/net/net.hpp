@@ -364,6 +364,13 @@ class peer : public owner<ph_peer>
         return ph_peer_get_struct(get(), source, &state);
     }
 
+    template <class State>
+    [[nodiscard]] ph_result get_shown_struct(entity<State> source,
+                                             std::common_type_t<State>& state) const noexcept
+    {
+        return ph_peer_get_shown_struct(get(), source, &state);
+    }
+
     [[nodiscard]] ph_result send(const void* bytes, std::size_t size) noexcept
     {
         return ph_peer_send(get(), bytes, size);

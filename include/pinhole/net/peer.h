@@ -203,6 +203,10 @@ PH_API ph_client* ph_peer_view(ph_peer* peer);
 /// As ph_client_get_pose(), at the moment of the last tick. @return PH_OK or PH_ERROR_STALE.
 PH_API ph_result ph_peer_get_pose(const ph_peer* peer, ph_entity_id entity, ph_pose* pose);
 
+/// As ph_client_get_shown_struct(), at the moment of the last tick: smooth properties as they are shown, the others as
+/// they are known. Of one property: ph_client_get_shown() of the view. @return PH_OK or PH_ERROR_STALE.
+PH_API ph_result ph_peer_get_shown_struct(const ph_peer* peer, ph_entity_id entity, void* state);
+
 /// The entity with this key in view, or {0}.
 PH_API ph_entity_id ph_peer_find(const ph_peer* peer, uint64_t key);
 
