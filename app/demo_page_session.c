@@ -182,6 +182,9 @@ static void choose_entity(demo_page* page)
 static bool begin_ways(demo_page* page, ph_fault* fault)
 {
     static const ph_way WAYS[] = {PH_WAY_CLASSIC, PH_WAY_PINHOLE, PH_WAY_SNAPSHOT};
+    // Snapshots know one class.
+    page->controls.has_snapshot =
+        page->controls.has_snapshot && ph_schema_class_count(page->scene->material.schema) == 1;
     const int count = page->controls.has_snapshot ? 3 : 2;
     for (int i = 0; i < count; ++i) {
         page->ways[i] = (demo_page_way){.way = WAYS[i], .number = i, .feed = &page->feed};

@@ -35,6 +35,8 @@ typedef struct tune_options {
     const char* apply; // NULL: nothing
     double rate_hz;
     double seconds;
+    double kbps;
+    double hz;
     int viewers;
     int threads;
     int seed;
@@ -47,9 +49,9 @@ typedef struct tune_job {
     const struct ph_recording* recordings[RECORDINGS];
     int count;
     ph_schema* base;
-    ph_schema* applied;     // the base with advice; NULL: without
-    ph_tune_result without; // what was learned before advice was applied
-    ph_tune_column columns[PH_PROPERTIES_MAX];
+    ph_schema* applied;      // the base with advice; NULL: without
+    ph_tune_result without;  // what was learned before advice was applied
+    ph_tune_column* columns; // by property of all classes
     ph_pool* pool;
     ph_tune_result result;
     tune_report report;
@@ -69,7 +71,8 @@ static void print_help(const app_option* table)
            "\n"
            "Plays recordings as `pinhole sim` does, and learns from what viewers are sent: for\n"
            "each property its range and coding, how often it is told, how large its changes are;\n"
-           "and the models of the pinhole profile. Writes a schema that any program loads; both\n"
+           "how each class moves; and the models of the pinhole profile. Writes a schema that any "
+           "program loads; both\n"
            "ends must load the same. What it is worth is measured on a part of the recordings\n"
            "that was not learned from, and told with advice. docs/tuning.md is a walk through.\n"
            "\n"
@@ -86,7 +89,8 @@ static void print_help(const app_option* table)
 
 static bool read_options(int argc, char** argv, tune_options* o, int* status)
 {
-    *o = (tune_options){.viewers = 8, .seed = 1, .properties = "all", .rotation = "full"};
+    *o = (tune_options){
+        .viewers = 8, .seed = 1, .kbps = PH_TUNE_KBPS, .properties = "all", .rotation = "full"};
     const app_option table[] = {
         {.name = "RECORDING",
          .summary = "a recording (docs/measuring.md) or scene:NAME",
@@ -141,6 +145,16 @@ static bool read_options(int argc, char** argv, tune_options* o, int* status)
          .summary = "heading: nothing turns in space",
          .text = &o->rotation,
          .choices = "full|heading"},
+        {.name = "--kbps",
+         .summary = "the budget per viewer that is learned for; 0: no limit",
+         .decimal = &o->kbps,
+         .lo = 0,
+         .hi = 1000000},
+        {.name = "--hz",
+         .summary = "sends per second; 0: whenever the sender finds it best",
+         .decimal = &o->hz,
+         .lo = 0,
+         .hi = 1000},
         {.name = "--viewers",
          .summary = "of each recording",
          .number = &o->viewers,
@@ -244,9 +258,11 @@ static bool open_output(tune_job* job, app_output* output, const char* path)
 static bool check_fits(const tune_job* job, const ph_schema* schema)
 {
     for (int r = 0; r < job->count; ++r) {
-        ph_column_bindings bindings;
         ph_fault fault = {0};
-        if (!ph_column_bindings_make(schema, job->recordings[r], &bindings, &fault)) {
+        ph_column_bindings* bindings =
+            ph_column_bindings_make_all(schema, job->recordings[r], &fault);
+        free(bindings);
+        if (bindings == NULL) {
             return app_complain(COMMAND, job->options.sources[r], &fault);
         }
     }
@@ -256,6 +272,12 @@ static bool check_fits(const tune_job* job, const ph_schema* schema)
 static bool measure_with(tune_job* job, const ph_schema* schema)
 {
     ph_fault fault = {0};
+    free(job->columns);
+    job->columns = calloc((size_t)ph_tune_column_count(schema), sizeof *job->columns);
+    if (job->columns == NULL) {
+        return ph_fault_set_memory(&fault) ||
+               app_complain(COMMAND, job->options.sources[0], &fault);
+    }
     return check_fits(job, schema) &&
            (ph_tune_columns_measure(schema, job->recordings, job->count, job->columns, &fault) ||
             app_complain(COMMAND, job->options.sources[0], &fault));
@@ -303,6 +325,8 @@ static bool learn(tune_job* job)
                              .recording_count = job->count,
                              .base = base_of(job),
                              .viewers = job->options.viewers,
+                             .kbps = job->options.kbps,
+                             .hz = job->options.hz,
                              .pool = job->pool,
                              .progress = show_progress,
                              .progress_context = job};
@@ -324,25 +348,43 @@ static void print_advice(const tune_advice* advice, int count)
     }
 }
 
-// The base with properties as advised, and the models that it brings along.
+// The base with properties as advised, moving as was learned without advice, and the models that it brings along.
 static ph_schema* change_base(const tune_job* job, const tune_advice* advice, int count,
                               ph_fault* fault)
 {
-    ph_class_def type = *ph_schema_class(base_of(job), 0);
-    ph_property_def properties[PH_PROPERTIES_MAX];
-    memcpy(properties, type.properties, (size_t)type.property_count * sizeof properties[0]);
+    const ph_schema* base = base_of(job);
+    const int class_count = ph_schema_class_count(base);
+    ph_class_def* classes = malloc((size_t)class_count * sizeof *classes);
+    ph_property_def* properties = malloc((size_t)ph_tune_column_count(base) * sizeof *properties);
+    ph_schema* made = NULL;
+    if (classes == NULL || properties == NULL) {
+        free(classes);
+        free(properties);
+        ph_fault_set_memory(fault);
+        return NULL;
+    }
+    for (int c = 0; c < class_count; ++c) {
+        ph_property_def* first = properties + ph_tune_first_column(base, c);
+        classes[c] = *ph_schema_class(base, c);
+        memcpy(first, classes[c].properties,
+               (size_t)classes[c].property_count * sizeof properties[0]);
+        classes[c].properties = first;
+        classes[c].bend = ph_schema_class(job->result.schema, c)->bend;
+        classes[c].leg_ms = ph_schema_class(job->result.schema, c)->leg_ms;
+    }
     for (int i = 0; i < count; ++i) {
-        ph_property_def* def = &properties[advice[i].property];
+        ph_property_def* def =
+            &properties[ph_tune_first_column(base, advice[i].class_index) + advice[i].property];
         def->step = advice[i].step > 0.0 ? advice[i].step : def->step;
         def->bits = advice[i].bits > 0 ? advice[i].bits : def->bits;
         def->significant = advice[i].significant > 0.0 ? advice[i].significant : def->significant;
     }
-    type.properties = properties;
-    ph_schema* made = NULL;
     ph_error error = {0};
-    if (ph_schema_create_tuned(&type, 1, base_of(job), NULL, &made, &error) != PH_OK) {
+    if (ph_schema_create_tuned(classes, class_count, base, NULL, &made, &error) != PH_OK) {
         ph_fault_set(fault, 0, 0, "the advice fits no schema: %s", error.text);
     }
+    free(classes);
+    free(properties);
     return made;
 }
 
@@ -351,6 +393,7 @@ static tune_report report_of(const tune_job* job)
     return (tune_report){.source = job->options.sources[0],
                          .base = base_of(job),
                          .columns = job->columns,
+                         .kbps_learned = job->options.kbps,
                          .result = &job->result};
 }
 
@@ -379,10 +422,12 @@ static bool apply_advice(tune_job* job)
     return learn(job);
 }
 
-// For the page: error over budget with the base and with what was learned, from the first recording.
+// For the page: error over budget with the base and with what was learned, from the first recording. In parts of the
+// budget that was learned for.
 static bool sweep(tune_job* job)
 {
-    static const double KBPS[TUNE_BUDGETS] = {4, 8, 13, 26, 52};
+    static const double PARTS[TUNE_BUDGETS] = {4, 8, 13, 26, 52};
+    const double unit = job->options.kbps > 0.0 ? job->options.kbps / PH_TUNE_KBPS : 1.0;
     const ph_schema* schemas[] = {base_of(job), job->result.schema};
     ph_fault fault = {0};
     for (int i = 0; i < 2 * TUNE_BUDGETS; ++i) {
@@ -390,7 +435,8 @@ static bool sweep(tune_job* job)
         def.scheduler = ph_scheduler_error();
         def.viewers = job->options.viewers;
         def.skips_standstill = true;
-        def.kbps = KBPS[i / 2];
+        def.kbps = PARTS[i / 2] * unit;
+        def.hz = job->options.hz;
         ph_sim_result result;
         if (!ph_sim_run(&def, job->recordings[0], schemas[i % 2], job->pool, &result, &fault)) {
             return app_complain(COMMAND, job->options.sources[0], &fault);
@@ -448,9 +494,10 @@ static bool tell(tune_job* job)
     job->report = report_of(job);
     tune_report_columns(&job->report, stdout);
     tune_report_gain(&job->report, stdout);
+    tune_report_motions(&job->report, stdout);
     tune_report_properties(&job->report, stdout);
     if (job->applied != NULL) {
-        tune_report_applied(&job->without, &job->result, stdout);
+        tune_report_applied(&job->report, &job->without, stdout);
     } else if (job->options.apply != NULL) {
         printf("\nThere is no advice to apply.\n");
     }
@@ -473,6 +520,7 @@ static bool tell(tune_job* job)
 
 static void close_job(tune_job* job)
 {
+    free(job->columns);
     ph_schema_destroy(job->result.schema);
     ph_schema_destroy(job->without.schema);
     ph_schema_destroy(job->applied);

@@ -79,14 +79,13 @@ static void put_bars(const tune_report* report, FILE* file)
         }
         rows += has_other && bits[0].bits256 + bits[1].bits256 > 0 ? 1 : 0;
     }
-    fprintf(
-        file,
-        "<h2>Where the bits go, per update</h2><p class=\"note\">Grey: before. Green: after. At "
-        "13 kbit/s, the whole time, through eyes that were not learned from.</p><svg class=\"own\" "
-        "role=\"img\" "
-        "aria-label=\"bits per update by property\" width=\"%d\" height=\"%d\" "
-        "font-family=\"sans-serif\">",
-        BAR_WIDTH + 220, rows * (BAR_HEIGHT + 4));
+    fprintf(file,
+            "<h2>Where the bits go, per update</h2><p class=\"note\">Grey: before. Green: after; "
+            "%s, the whole time, through eyes that were not learned from.</p><svg class=\"own\" "
+            "role=\"img\" "
+            "aria-label=\"bits per update by property\" width=\"%d\" height=\"%d\" "
+            "font-family=\"sans-serif\">",
+            tune_report_budget(report).text, BAR_WIDTH + 220, rows * (BAR_HEIGHT + 4));
     int y = 0;
     for (int i = 0; ph_sim_result_bits(sides[0], i, &bits[0]); ++i) {
         if (!ph_sim_result_bits(sides[1], i, &bits[1]) || bits[0].bits256 + bits[1].bits256 == 0) {
@@ -105,26 +104,49 @@ static void put_bars(const tune_report* report, FILE* file)
     fprintf(file, "</svg>\n");
 }
 
+// ---- how classes move
+
+static void put_motions(const tune_report* report, FILE* file)
+{
+    fprintf(file, "<h2>How classes move</h2><table><tr><th>class</th><th>bend</th><th>leg, ms</th>"
+                  "<th>mean error, mrad</th></tr>\n");
+    for (int c = 0; c < ph_schema_class_count(report->base); ++c) {
+        const ph_tune_motion* motion = &report->result->motions[c];
+        fprintf(file, "<tr><td>%s</td>", ph_schema_class(report->base, c)->name);
+        if (motion->is_taken) {
+            fprintf(file,
+                    "<td>%.2f, now %.2f</td><td>%d, now %d</td><td>%.2f, now %.2f</td></tr>\n",
+                    motion->was_bend, motion->bend, motion->was_leg_ms, motion->leg_ms,
+                    motion->before_mrad, motion->after_mrad);
+        } else {
+            fprintf(file, "<td>%.2f</td><td>%d</td><td>nothing else gains</td></tr>\n",
+                    motion->was_bend, motion->was_leg_ms);
+        }
+    }
+    fprintf(file, "</table>\n");
+}
+
 // ---- residuals, with the model over them
 
-static bool put_residuals(const tune_report* report, int property, FILE* file)
+static bool put_residuals(const tune_report* report, int class_index, int property, FILE* file)
 {
-    const ph_tune_column* column = &report->columns[property];
-    const char* name = ph_schema_class(report->base, 0)->properties[property].name;
+    const int at = ph_tune_first_column(report->base, class_index) + property;
+    const ph_tune_column* column = &report->columns[at];
+    const tune_name name = tune_report_name(report->base, class_index, property);
     if (!column->is_number || column->changes == 0) {
         return true;
     }
     int last = PH_TUNE_LENGTHS - 1;
-    while (last > 1 && column->lengths[last] == 0) {
+    while (last > 1 && column->lengths[PH_TUNE_LAST][last] == 0) {
         --last;
     }
     double model[PH_TUNE_LENGTHS];
-    const bool has_model = ph_tune_number_model(report->result->schema, property, model);
+    const bool has_model = ph_tune_number_model(report->result->schema, at, model);
     double x[PH_TUNE_LENGTHS];
     double seen[PH_TUNE_LENGTHS];
     for (int i = 0; i <= last; ++i) {
         x[i] = i;
-        seen[i] = 100.0 * (double)column->lengths[i] / (double)column->changes;
+        seen[i] = 100.0 * (double)column->lengths[PH_TUNE_LAST][i] / (double)column->changes;
         model[i] = 100.0 * (has_model ? model[i] : 0.0);
     }
     const ph_plot_series series[] = {
@@ -135,8 +157,8 @@ static bool put_residuals(const tune_report* report, int property, FILE* file)
          .colour = "#999999"},
         {.name = "the model learned", .x = x, .y = model, .count = last + 1, .colour = "#1b9e77"},
     };
-    const ph_plot plot = {.title = name,
-                          .subtitle = "how long its differences are",
+    const ph_plot plot = {.title = name.text,
+                          .subtitle = "how long its differences from the last value are",
                           .x = {.label = "bits of the difference"},
                           .y = {.label = "share", .unit = "%"},
                           .series = series,
@@ -218,11 +240,12 @@ static void put_sentence(const tune_report* report, FILE* file)
     fprintf(file,
             "</h1>\n<p class=\"big\">%+.1f %% bits of an update</p><p>%.2f before, %.2f after: on "
             "two fifths of the time, half of the entities and through eyes that were not learned "
-            "from. Through those eyes, the whole time and at 13 kbit/s: mean error %.2f mrad "
+            "from. Through those eyes, the whole time and %s: mean error %.2f mrad "
             "before, %.2f after. At last %llu updates were learned from; %d models.</p>\n",
             before > 0.0 ? 100.0 * (after / before - 1.0) : 0.0, before, after,
-            result->before.figures.error_mrad.mean, result->after.figures.error_mrad.mean,
-            (unsigned long long)result->updates, result->models);
+            tune_report_budget(report).text, result->before.figures.error_mrad.mean,
+            result->after.figures.error_mrad.mean, (unsigned long long)result->updates,
+            result->models);
     tune_advice advice[TUNE_ADVICE_MAX];
     const int count = tune_report_advise(report, advice);
     fprintf(file, "<h2>What else would help</h2><ol>\n");
@@ -239,14 +262,17 @@ bool tune_page_write(const tune_report* report, FILE* file)
     fputs(HEAD, file);
     put_sentence(report, file);
     put_bars(report, file);
+    put_motions(report, file);
     bool is_written = put_errors(report, file);
     fprintf(file, "<h2>Differences, and the models over them</h2>\n");
     for (int i = 0; i < PH_TUNE_RESIDUALS && is_written; ++i) {
         is_written = put_predicted(&report->result->residuals[i], file);
     }
-    const int count = ph_schema_class(report->base, 0)->property_count;
-    for (int i = 0; i < count && is_written; ++i) {
-        is_written = put_residuals(report, i, file);
+    for (int c = 0; c < ph_schema_class_count(report->base); ++c) {
+        const int count = ph_schema_class(report->base, c)->property_count;
+        for (int i = 0; i < count && is_written; ++i) {
+            is_written = put_residuals(report, c, i, file);
+        }
     }
     return is_written && fprintf(file, "</body></html>\n") > 0;
 }

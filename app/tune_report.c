@@ -33,18 +33,29 @@ static void print_costs(const char* what, const uint64_t* cost256, const ph_tune
     fprintf(file, "\n");
 }
 
-static void print_column(const ph_property_def* def, const ph_tune_column* column, FILE* file)
+tune_name tune_report_name(const ph_schema* schema, int class_index, int property)
+{
+    const ph_class_def* type = ph_schema_class(schema, class_index);
+    tune_name made;
+    snprintf(made.text, sizeof made.text, "%s%s%s",
+             ph_schema_class_count(schema) > 1 ? type->name : "",
+             ph_schema_class_count(schema) > 1 ? "." : "", type->properties[property].name);
+    return made;
+}
+
+static void print_column(const char* name, const ph_property_def* def, const ph_tune_column* column,
+                         FILE* file)
 {
     if (column->samples == 0) {
-        fprintf(file, "%s: the recording has no values for it\n", def->name);
+        fprintf(file, "%s: the recording has no values for it\n", name);
         return;
     }
     if (column->low == column->high) {
-        fprintf(file, "%s: constant, it costs nothing after an enter\n", def->name);
+        fprintf(file, "%s: constant, it costs nothing after an enter\n", name);
         return;
     }
     const double share = 100.0 * (double)column->changes / (double)column->samples;
-    fprintf(file, "%s: levels %lld..%lld, another one in %.1f %% of quarter seconds\n", def->name,
+    fprintf(file, "%s: levels %lld..%lld, another one in %.1f %% of quarter seconds\n", name,
             (long long)column->low, (long long)column->high, share);
     if (column->changes == 0) {
         return;
@@ -56,26 +67,31 @@ static void print_column(const ph_property_def* def, const ph_tune_column* colum
         return;
     }
     print_costs("value", column->absolute256, column, file);
-    print_costs(column->predictor == PH_TUNE_LAST ? "from the last" : "from its way",
-                column->residual256, column, file);
+    print_costs("from the last", column->residual256[PH_TUNE_LAST], column, file);
+    print_costs("from its way", column->residual256[PH_TUNE_LINEAR], column, file);
     fprintf(file, "  of the value %s takes the least", ph_tune_coding_names[column->best]);
     if (column->best == PH_TUNE_RICE) {
-        fprintf(file, " with k %d", column->rice_k[0]);
+        fprintf(file, " with k %d", column->rice_k);
     }
-    fprintf(file, "; updates take the difference, by a model\n");
+    fprintf(file, "; predicted best %s; updates take the difference from the last\n",
+            column->predictor == PH_TUNE_LAST ? "as it was" : "as it went on");
 }
 
 void tune_report_columns(const tune_report* report, FILE* file)
 {
-    const ph_class_def* type = ph_schema_class(report->base, 0);
     fprintf(file, "what each property needs, in bits per change (* the least)\n%-16s", "");
     for (int c = 0; c < PH_TUNE_CODING_COUNT; ++c) {
         fprintf(file, " %9s ", ph_tune_coding_names[c]);
     }
     fprintf(file, "\n");
-    for (int i = 0; i < type->property_count; ++i) {
-        if (report->columns[i].is_number) {
-            print_column(&type->properties[i], &report->columns[i], file);
+    for (int c = 0; c < ph_schema_class_count(report->base); ++c) {
+        const ph_class_def* type = ph_schema_class(report->base, c);
+        const ph_tune_column* columns = report->columns + ph_tune_first_column(report->base, c);
+        for (int i = 0; i < type->property_count; ++i) {
+            if (columns[i].is_number) {
+                print_column(tune_report_name(report->base, c, i).text, &type->properties[i],
+                             &columns[i], file);
+            }
         }
     }
 }
@@ -93,6 +109,15 @@ static void print_gain(const char* what, double before, double after, FILE* file
             change_pct(before, after));
 }
 
+tune_budget tune_report_budget(const tune_report* report)
+{
+    tune_budget made = {"without a limit of bits"};
+    if (report->kbps_learned > 0.0) {
+        snprintf(made.text, sizeof made.text, "at %g kbit/s", report->kbps_learned);
+    }
+    return made;
+}
+
 void tune_report_gain(const tune_report* report, FILE* file)
 {
     const ph_tune_result* result = report->result;
@@ -107,10 +132,31 @@ void tune_report_gain(const tune_report* report, FILE* file)
     } else {
         fprintf(file, "  nothing is left to test on\n");
     }
-    fprintf(file, "at 13 kbit/s, the whole time, through the other eyes\n");
+    fprintf(file, "%s, the whole time, through the other eyes\n", tune_report_budget(report).text);
     print_gain("bits per update", before.bits_per_update, after.bits_per_update, file);
     print_gain("mean error, mrad", result->before.figures.error_mrad.mean,
                result->after.figures.error_mrad.mean, file);
+}
+
+void tune_report_motions(const tune_report* report, FILE* file)
+{
+    const ph_schema* base = report->base;
+    fprintf(file,
+            "how classes move; mean error in what was not learned from, mrad\n  %-34s %8s %8s\n",
+            "", "before", "after");
+    for (int c = 0; c < ph_schema_class_count(base); ++c) {
+        const ph_tune_motion* motion = &report->result->motions[c];
+        char what[TUNE_TEXT_MAX];
+        snprintf(what, sizeof what, "%s: bend %.2f, leg %d ms", ph_schema_class(base, c)->name,
+                 motion->bend, motion->leg_ms);
+        if (motion->before_mrad > 0.0) {
+            print_gain(what, motion->before_mrad, motion->after_mrad, file);
+        }
+        if (!motion->is_taken) {
+            fprintf(file, "  %s: bend %.2f, leg %d ms stay as they are\n",
+                    ph_schema_class(base, c)->name, motion->was_bend, motion->was_leg_ms);
+        }
+    }
 }
 
 // Bits of updates alone: of a property, or of a reason.
@@ -167,8 +213,8 @@ static double unseen_from_m(int bits)
 }
 
 // Of an angle: two bits less.
-static void advise_angle(const ph_property_def* def, double share, double updates_bits,
-                         tune_advice* made)
+static void advise_angle(const char* name, const ph_property_def* def, double share,
+                         double updates_bits, tune_advice* made)
 {
     const int fewer = def->bits - 2;
     if (fewer < 4) {
@@ -179,15 +225,15 @@ static void advise_angle(const ph_property_def* def, double share, double update
     snprintf(made->text, sizeof made->text,
              "`%s` takes %.0f %% of the budget; %d bits instead of %d would show no difference "
              "beyond %.0f m",
-             def->name, 100.0 * share, fewer, def->bits, unseen_from_m(fewer));
+             name, 100.0 * share, fewer, def->bits, unseen_from_m(fewer));
 }
 
-static void advise_number(const ph_property_def* def, const ph_tune_column* column, double share,
+static void advise_number(const char* name, const ph_tune_column* column, double share,
                           tune_advice* made)
 {
     uint64_t small = 0;
     for (int i = 0; i <= 2; ++i) {
-        small += column->lengths[i];
+        small += column->lengths[PH_TUNE_LAST][i];
     }
     const double part = column->changes > 0 ? (double)small / (double)column->changes : 0.0;
     made->significant = 4.0;
@@ -195,35 +241,39 @@ static void advise_number(const ph_property_def* def, const ph_tune_column* colu
     snprintf(made->text, sizeof made->text,
              "`%s` takes %.0f %% of the budget, and %.0f %% of its changes are by 3 or less: "
              "`significant 4` would leave those out",
-             def->name, 100.0 * share, 100.0 * part);
+             name, 100.0 * share, 100.0 * part);
 }
 
-static void advise_property(const tune_report* report, int property,
+static void advise_property(const tune_report* report, int class_index, int property,
                             tune_advice best[TUNE_ADVICE_MAX])
 {
-    const ph_property_def* def = &ph_schema_class(report->base, 0)->properties[property];
-    const ph_tune_column* column = &report->columns[property];
+    const ph_property_def* def = &ph_schema_class(report->base, class_index)->properties[property];
+    const tune_name name = tune_report_name(report->base, class_index, property);
+    const int at = ph_tune_first_column(report->base, class_index) + property;
+    const ph_tune_column* column = &report->columns[at];
     const ph_sim_result* after = &report->result->after;
-    const double share = payload_share(after, after->traffic.property_bits256[property]);
-    tune_advice made = {.property = property};
+    const uint64_t bits256 = at < PH_SIM_PROPERTIES_MAX ? after->traffic.property_bits256[at] : 0;
+    const double share = payload_share(after, bits256);
+    tune_advice made = {.class_index = class_index, .property = property};
     if (def->coding == PH_CODING_POSITION) {
         // Rounding must drown in the error that there is: of a step, half is rounding on average.
-        const double bits = per_update(after, after->traffic.property_bits256[property]);
+        const double bits = per_update(after, bits256);
         const bool is_lost_in_error = def->step < after->figures.error_mm.p50 / 4.0;
         made.step = 2.0 * def->step;
         made.saved = bits > 0.0 && is_lost_in_error ? share * 2.0 / bits : 0.0;
         snprintf(made.text, sizeof made.text,
                  "`%s` takes %.0f %% of the budget; steps of %.0f mm instead of %.0f would save "
                  "some 2 bits of an update and show no difference beyond %.0f m",
-                 def->name, 100.0 * share, 2.0 * def->step, def->step, 2.0 * def->step * 0.87);
+                 name.text, 100.0 * share, 2.0 * def->step, def->step, 2.0 * def->step * 0.87);
     } else if (def->coding == PH_CODING_ANGLE) {
-        advise_angle(
-            def, share,
-            column->changes > 0 ? per_change(column->residual256[PH_TUNE_ARITHMETIC], column) : 2.0,
-            &made);
+        advise_angle(name.text, def, share,
+                     column->changes > 0
+                         ? per_change(column->residual256[PH_TUNE_LAST][PH_TUNE_ARITHMETIC], column)
+                         : 2.0,
+                     &made);
     } else if (column->is_number && column->changes > 0 && def->coding != PH_CODING_ENUM &&
                def->coding != PH_CODING_BOOL) {
-        advise_number(def, column, share, &made);
+        advise_number(name.text, column, share, &made);
     }
     if (made.saved > 0.002) {
         keep_best(best, &made);
@@ -233,9 +283,11 @@ static void advise_property(const tune_report* report, int property,
 int tune_report_advise(const tune_report* report, tune_advice advice[TUNE_ADVICE_MAX])
 {
     memset(advice, 0, TUNE_ADVICE_MAX * sizeof advice[0]);
-    const int count = ph_schema_class(report->base, 0)->property_count;
-    for (int i = 0; i < count; ++i) {
-        advise_property(report, i, advice);
+    for (int c = 0; c < ph_schema_class_count(report->base); ++c) {
+        const int count = ph_schema_class(report->base, c)->property_count;
+        for (int i = 0; i < count; ++i) {
+            advise_property(report, c, i, advice);
+        }
     }
     int given = 0;
     while (given < TUNE_ADVICE_MAX && advice[given].saved > 0.0) {
@@ -244,16 +296,17 @@ int tune_report_advise(const tune_report* report, tune_advice advice[TUNE_ADVICE
     return given;
 }
 
-void tune_report_applied(const ph_tune_result* without, const ph_tune_result* with, FILE* file)
+void tune_report_applied(const tune_report* report, const ph_tune_result* without, FILE* file)
 {
+    const ph_tune_result* with = report->result;
     const ph_sim_rates before = ph_sim_result_rates(&without->after);
     const ph_sim_rates after = ph_sim_result_rates(&with->after);
     const ph_figures_summary* was = &without->after.figures;
     const ph_figures_summary* is = &with->after.figures;
     fprintf(file,
-            "\nwhat the advice is worth, learned with it and without it; at 13 kbit/s, the whole "
+            "\nwhat the advice is worth, learned with it and without it; %s, the whole "
             "time,\nthrough the other eyes\n  %-34s %8s %8s\n",
-            "", "without", "with");
+            tune_report_budget(report).text, "", "without", "with");
     print_gain("bits per update", before.bits_per_update, after.bits_per_update, file);
     print_gain("updates per second", before.updates_per_s, after.updates_per_s, file);
     print_gain("mean error, mrad", was->error_mrad.mean, is->error_mrad.mean, file);

@@ -10,7 +10,10 @@
 #include "kit/derive.h"
 #include "kit/column_bindings.h"
 #include "kit/observers.h"
+#include "kit/recording_attitude.h"
 #include "kit/recording_csv.h"
+#include "kit/source.h"
+#include "tools/tools.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -168,9 +171,39 @@ static void check_derived(const ph_recording* made)
     ph_fault fault = {0};
     ph_schema* schema = ph_derive_schema(made, &fault);
     fuzz_demand(schema != NULL);
-    ph_column_bindings bindings;
-    fuzz_demand(ph_column_bindings_make(schema, made, &bindings, &fault));
-    fuzz_demand(bindings.unbound_properties == 0 && !bindings.is_heading_ignored);
+    ph_column_bindings* bindings = ph_column_bindings_make_all(schema, made, &fault);
+    fuzz_demand(bindings != NULL);
+    for (int i = 0; i < ph_recording_class_count(made); ++i) {
+        fuzz_demand(bindings[i].unbound_properties == 0);
+        fuzz_demand(made->class_column >= 0 || made->rotation_form == (int)PH_ATTITUDE_QUATERNION ||
+                    !bindings[i].is_heading_ignored);
+    }
+    free(bindings);
+    ph_schema_destroy(schema);
+}
+
+// Some ticks of it go into a world, each entity as one of its class.
+static void check_played(const ph_recording* made)
+{
+    ph_fault fault = {0};
+    ph_schema* schema = ph_derive_schema(made, &fault);
+    ph_source* source = ph_source_create(made, schema, &fault);
+    fuzz_demand(source != NULL);
+    ph_world_def def = ph_world_def_default();
+    def.schema = schema;
+    def.entity_capacity = 1;
+    ph_world* world;
+    fuzz_demand(ph_world_create(&def, &world) == PH_OK);
+    bool is_on = true;
+    for (int i = 0; i < 4 && is_on; ++i) {
+        fuzz_demand(ph_source_put(source, world) == PH_OK);
+        fuzz_demand(ph_world_entity_count(world) == source->present_count);
+        ph_world_tick(world);
+        is_on = ph_source_step(source);
+    }
+    fuzz_demand(ph_world_validate(world));
+    ph_world_destroy(world);
+    ph_source_destroy(source);
     ph_schema_destroy(schema);
 }
 
@@ -186,6 +219,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     check_rows(made);
     check_again(made);
     check_derived(made);
+    check_played(made);
     const int fullest = ph_recording_fullest_tick(made);
     fuzz_demand(fullest >= 0 && fullest < made->tick_count);
     int chosen[4];

@@ -7,16 +7,21 @@
 #include "kit/column_bindings.h"
 
 #include "kit/recording_attitude.h"
+#include "kit/recording_replay.h"
 
 #include <pinhole/text.h>
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct matching {
     const ph_recording* recording;
     const ph_property_def* def;
+    int recorded_class;
     int column; // or PH_BINDING_HEADING
+    int part;   // of a vector
     ph_fault* fault;
 } matching;
 
@@ -60,8 +65,9 @@ static bool is_real_coding(ph_coding coding)
     return coding == PH_CODING_FIXED || coding == PH_CODING_ANGLE;
 }
 
-static void limits_of(const ph_property_def* def, double* low, double* high)
+static void limits_of(const matching* m, double* low, double* high)
 {
+    const ph_property_def* def = m->def;
     *low = def->lo;
     *high = def->hi;
     if (def->coding == PH_CODING_BOOL || def->coding == PH_CODING_ENUM) {
@@ -70,19 +76,23 @@ static void limits_of(const ph_property_def* def, double* low, double* high)
     } else if (def->coding == PH_CODING_ANGLE) {
         *low = -HUGE_VAL;
         *high = HUGE_VAL;
+    } else if (def->coding == PH_CODING_VEC3 && m->part == 2) {
+        *low = def->z_lo;
+        *high = def->z_hi;
     }
 }
 
 // ---- values
 
-static bool is_wrong(const matching* m, double value)
+static bool is_wrong(const matching* m, int row)
 {
-    if (isnan(value)) {
+    const double value = value_at(m, row);
+    if (isnan(value) || ph_recording_class(m->recording, row) != m->recorded_class) {
         return false;
     }
     double low;
     double high;
-    limits_of(m->def, &low, &high);
+    limits_of(m, &low, &high);
     return value < low || value > high ||
            (is_whole_coding(m->def->coding) && floor(value) != value);
 }
@@ -92,7 +102,7 @@ static int first_wrong_row(const matching* m)
 {
     int found = -1;
     for (int row = 0; row < m->recording->row_count; ++row) {
-        if (is_wrong(m, value_at(m, row)) &&
+        if (is_wrong(m, row) &&
             (found < 0 || m->recording->line[row] < m->recording->line[found])) {
             found = row;
         }
@@ -111,7 +121,7 @@ static bool check_values(const matching* m)
     const double value = value_at(m, row);
     double low;
     double high;
-    limits_of(m->def, &low, &high);
+    limits_of(m, &low, &high);
     if (column.kind == PH_COLUMN_WORD) {
         return ph_fault_set(m->fault, line, 0,
                             "column %s: '%s' is word number %.0f, outside of %.15g..%.15g of "
@@ -134,6 +144,7 @@ static int first_row_of_word(const matching* m, int word)
     int found = -1;
     for (int row = 0; row < m->recording->row_count; ++row) {
         if (value_at(m, row) == word &&
+            ph_recording_class(m->recording, row) == m->recorded_class &&
             (found < 0 || m->recording->line[row] < m->recording->line[found])) {
             found = row;
         }
@@ -150,9 +161,12 @@ static bool check_words(const matching* m)
         if (length <= (size_t)m->def->max_length && ph_text_is_valid(word, length)) {
             continue;
         }
-        const int line = m->recording->line[first_row_of_word(m, w)];
+        const int row = first_row_of_word(m, w);
+        if (row < 0) {
+            continue; // of another class
+        }
         return ph_fault_set(
-            m->fault, line, 0,
+            m->fault, m->recording->line[row], 0,
             "column %s: '%s' is no text of at most %d bytes as property %s needs it", column.name,
             word, m->def->max_length, m->def->name);
     }
@@ -184,17 +198,57 @@ static bool match(const matching* m, ph_field* field)
         *field = PH_FIELD_TEXT;
         return is_word ? check_words(m) : refuse_kind(m, "numbers");
     }
+    if (m->def->coding == PH_CODING_ENTITY && column.kind == PH_COLUMN_WHOLE) {
+        *field = PH_FIELD_ENTITY;
+        return true;
+    }
     return refuse_kind(m, is_word ? "words" : "numbers");
 }
 
-// The column for a property, PH_BINDING_HEADING, or -2 for none.
-static int column_for(const ph_recording* recording, const char* name)
+// A vector or a quaternion has a column of numbers for each of its parts, or none at all.
+static bool find_parts(const matching* m, ph_column_binding* binding)
 {
-    const int column = ph_recording_find_property(recording, name);
+    static const char* const ENDINGS[] = {"x", "y", "z", "w"};
+    const int count = m->def->coding == PH_CODING_VEC3 ? 3 : 4;
+    binding->field = count == 3 ? PH_FIELD_F64X3 : PH_FIELD_F64X4;
+    for (int i = 0; i < count; ++i) {
+        char name[PH_SCHEMA_NAME_MAX + 3];
+        snprintf(name, sizeof name, "%s_%s", m->def->name, ENDINGS[i]);
+        const int column = ph_recording_find_column(m->recording, name);
+        const ph_column_kind kind =
+            column >= 0 ? m->recording->columns[column].kind : PH_COLUMN_EMPTY;
+        if (kind != PH_COLUMN_WHOLE && kind != PH_COLUMN_DECIMAL) {
+            return false;
+        }
+        *(i == 0 ? &binding->column : &binding->others[i - 1]) = column;
+    }
+    return true;
+}
+
+static bool check_parts(const matching* m, const ph_column_binding* binding)
+{
+    matching part = *m;
+    for (; part.part < 3 && m->def->coding == PH_CODING_VEC3; ++part.part) {
+        part.column = part.part == 0 ? binding->column : binding->others[part.part - 1];
+        if (!check_values(&part)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The column for a property, PH_BINDING_HEADING, or -2 for none.
+static int column_for(const ph_recording* recording, const ph_property_def* def)
+{
+    if (ph_recording_replay_is_heading(def)) {
+        return PH_BINDING_HEADING;
+    }
+    const int column = ph_recording_find_property(recording, def->name);
     if (column >= 0 && recording->columns[column].kind != PH_COLUMN_EMPTY) {
         return column;
     }
-    const bool is_heading = strcmp(name, "heading") == 0 || strcmp(name, "heading_deg") == 0;
+    const bool is_heading =
+        strcmp(def->name, "heading") == 0 || strcmp(def->name, "heading_deg") == 0;
     return is_heading ? PH_BINDING_HEADING : -2;
 }
 
@@ -221,6 +275,12 @@ static void note_ignored(const ph_recording* recording, ph_column_bindings* bind
         } else if (column >= 0) {
             bindings->ignored_columns &= ~(UINT64_C(1) << column);
         }
+        for (int k = 0; k < ph_column_binding_parts(&bindings->items[i]) - 1; ++k) {
+            bindings->ignored_columns &= ~(UINT64_C(1) << bindings->items[i].others[k]);
+        }
+    }
+    if (recording->class_column >= 0) {
+        bindings->ignored_columns &= ~(UINT64_C(1) << recording->class_column);
     }
     for (int c = 0; is_turned && c < recording->column_count; ++c) {
         if (ph_attitude_has_column(recording, c)) {
@@ -229,43 +289,111 @@ static void note_ignored(const ph_recording* recording, ph_column_bindings* bind
     }
 }
 
+// The class of the schema for one of the recording; -1 with the fault filled.
+static int class_for(const ph_schema* schema, const ph_recording* recording, int recorded_class,
+                     ph_fault* fault)
+{
+    const int count = ph_schema_class_count(schema);
+    const char* name = ph_recording_class_name(recording, recorded_class);
+    if (count == 1) {
+        return 0;
+    }
+    for (int i = 0; i < count && recording->class_column >= 0; ++i) {
+        if (strcmp(ph_schema_class(schema, i)->name, name) == 0) {
+            return i;
+        }
+    }
+    if (recording->class_column >= 0) {
+        ph_fault_set(fault, 0, 0, "some of its entities are of class %s, which the schema has not",
+                     name);
+    } else {
+        ph_fault_set(fault, 0, 0,
+                     "the schema has %d classes, and nothing says of which one an entity is: that "
+                     "takes a column named class with a name in every cell",
+                     count);
+    }
+    return -1;
+}
+
+// What sets a property. @return False with the fault filled.
+static bool bind(matching* m, int property, ph_column_bindings* bindings)
+{
+    ph_column_binding* binding = &bindings->items[bindings->count];
+    *binding =
+        (ph_column_binding){.property = property, .scale = 1.0, .initial = m->def->default_value};
+    if (m->def->coding == PH_CODING_POSITION) {
+        return true;
+    }
+    if (ph_attitude_is_orientation(m->def)) {
+        bindings->rotation = property;
+        binding->column = PH_BINDING_ROTATION;
+        binding->field = PH_FIELD_F64X4;
+        ++bindings->count;
+        return true;
+    }
+    if ((m->def->coding == PH_CODING_VEC3 || m->def->coding == PH_CODING_QUATERNION) &&
+        find_parts(m, binding)) {
+        ++bindings->count;
+        return check_parts(m, binding);
+    }
+    m->column = column_for(m->recording, m->def);
+    if (m->column < PH_BINDING_HEADING) {
+        bindings->unbound_properties |= UINT64_C(1) << property;
+        return true;
+    }
+    binding->column = m->column;
+    binding->scale = scale_of(m);
+    if (!match(m, &binding->field)) {
+        return false;
+    }
+    ++bindings->count;
+    return true;
+}
+
+int ph_column_binding_parts(const ph_column_binding* binding)
+{
+    if (binding->column < 0) {
+        return 1;
+    }
+    return binding->field == PH_FIELD_F64X3 ? 3 : binding->field == PH_FIELD_F64X4 ? 4 : 1;
+}
+
 bool ph_column_bindings_make(const ph_schema* schema, const ph_recording* recording,
-                             ph_column_bindings* bindings, ph_fault* fault)
+                             int recorded_class, ph_column_bindings* bindings, ph_fault* fault)
 {
     *bindings = (ph_column_bindings){.rotation = -1};
-    if (ph_schema_class_count(schema) != 1) {
-        return ph_fault_set(fault, 0, 0,
-                            "the schema has %d classes; a recording knows only one: leave the "
-                            "schema out, or put the properties of all into one class",
-                            ph_schema_class_count(schema));
+    bindings->class_index = class_for(schema, recording, recorded_class, fault);
+    if (bindings->class_index < 0) {
+        return false;
     }
-    const ph_class_def* only = ph_schema_class(schema, 0);
-    for (int p = 0; p < only->property_count; ++p) {
-        matching m = {.recording = recording, .def = &only->properties[p], .fault = fault};
-        if (m.def->coding == PH_CODING_POSITION) {
-            continue;
-        }
-        if (ph_attitude_is_orientation(m.def)) {
-            bindings->rotation = p;
-            bindings->items[bindings->count++] = (ph_column_binding){
-                .property = p, .column = PH_BINDING_ROTATION, .field = PH_FIELD_F64X4};
-            continue;
-        }
-        m.column = column_for(recording, m.def->name);
-        if (m.column < PH_BINDING_HEADING) {
-            bindings->unbound_properties |= UINT64_C(1) << p;
-            continue;
-        }
-        ph_column_binding* binding = &bindings->items[bindings->count];
-        *binding = (ph_column_binding){.property = p,
-                                       .column = m.column,
-                                       .scale = scale_of(&m),
-                                       .initial = m.def->default_value};
-        if (!match(&m, &binding->field)) {
+    const ph_class_def* type = ph_schema_class(schema, bindings->class_index);
+    for (int p = 0; p < type->property_count; ++p) {
+        matching m = {.recording = recording,
+                      .def = &type->properties[p],
+                      .recorded_class = recorded_class,
+                      .fault = fault};
+        if (!bind(&m, p, bindings)) {
             return false;
         }
-        ++bindings->count;
     }
     note_ignored(recording, bindings);
     return true;
+}
+
+ph_column_bindings* ph_column_bindings_make_all(const ph_schema* schema,
+                                                const ph_recording* recording, ph_fault* fault)
+{
+    const int count = ph_recording_class_count(recording);
+    ph_column_bindings* made = calloc((size_t)count, sizeof *made);
+    if (made == NULL) {
+        ph_fault_set_memory(fault);
+        return NULL;
+    }
+    for (int i = 0; i < count; ++i) {
+        if (!ph_column_bindings_make(schema, recording, i, &made[i], fault)) {
+            free(made);
+            return NULL;
+        }
+    }
+    return made;
 }

@@ -104,24 +104,24 @@ static ph_property_def make_property(const ph_column* column)
     return made;
 }
 
-static ph_schema* finish(const ph_class_def* class_def, ph_fault* fault)
-{
-    ph_schema* schema = NULL;
-    ph_error error = {0};
-    if (ph_schema_create(class_def, 1, NULL, &schema, &error) != PH_OK) {
-        ph_fault_set(fault, 0, 0, "no schema fits: %s",
-                     error.text[0] != '\0' ? error.text : "there is not enough memory");
-    }
-    return schema;
-}
-
-// ---- several recordings
+// ---- classes of several recordings
 
 // What of a column becomes a property.
-typedef struct merged_columns {
+typedef struct merged_class {
+    char name[PH_SCHEMA_NAME_MAX + 1];
+    bool turns_in_space;
+    bool has_heading;
     ph_column columns[PH_RECORDING_COLUMNS_MAX];
     int count;
-} merged_columns;
+} merged_class;
+
+typedef struct merging {
+    const ph_recording* const* recordings;
+    int recording_count;
+    merged_class* classes;
+    int class_count;
+    ph_fault* fault;
+} merging;
 
 static void widen_column(ph_column* column, const ph_column* more)
 {
@@ -136,7 +136,7 @@ static void widen_column(ph_column* column, const ph_column* more)
     column->high = fmax(column->high, more->high);
 }
 
-static bool merge_column(merged_columns* merged, const ph_column* column, ph_fault* fault)
+static bool merge_column(merged_class* merged, const ph_column* column, ph_fault* fault)
 {
     for (int c = 0; c < merged->count; ++c) {
         ph_column* other = &merged->columns[c];
@@ -160,13 +160,116 @@ static bool merge_column(merged_columns* merged, const ph_column* column, ph_fau
     return true;
 }
 
-static bool merge_columns(merged_columns* merged, const ph_recording* recording, ph_fault* fault)
+// Of a column the cells of one class. A recording of one class knows more than its cells say: how far they may go.
+static ph_column part_of(const ph_recording* recording, int recorded_class, int c)
+{
+    ph_column part = recording->columns[c];
+    if (recording->class_column < 0 || part.kind == PH_COLUMN_EMPTY) {
+        return part;
+    }
+    part.kind = PH_COLUMN_EMPTY;
+    for (int row = 0; row < recording->row_count; ++row) {
+        const double value = part.value[row];
+        if (isnan(value) || ph_recording_class(recording, row) != recorded_class) {
+            continue;
+        }
+        part.low = part.kind == PH_COLUMN_EMPTY || value < part.low ? value : part.low;
+        part.high = part.kind == PH_COLUMN_EMPTY || value > part.high ? value : part.high;
+        part.kind = recording->columns[c].kind;
+    }
+    return part;
+}
+
+static bool merge_columns(merged_class* merged, const ph_recording* recording, int recorded_class,
+                          ph_fault* fault)
 {
     for (int c = 0; c < recording->column_count; ++c) {
-        if (recording->columns[c].kind != PH_COLUMN_EMPTY &&
-            !ph_attitude_has_column(recording, c) &&
-            !merge_column(merged, &recording->columns[c], fault)) {
+        if (c == recording->class_column || ph_attitude_has_column(recording, c)) {
+            continue;
+        }
+        const ph_column part = part_of(recording, recorded_class, c);
+        if (part.kind != PH_COLUMN_EMPTY && !merge_column(merged, &part, fault)) {
             return false;
+        }
+    }
+    return true;
+}
+
+// Where there are several classes, some may be turned by nothing.
+static bool class_turns_in_space(const ph_recording* recording, int recorded_class)
+{
+    bool turns = recording->rotation_form != (int)PH_ATTITUDE_NONE && recording->class_column < 0;
+    for (int c = 0; c < recording->column_count && recording->class_column >= 0; ++c) {
+        turns = turns || (ph_attitude_has_column(recording, c) &&
+                          part_of(recording, recorded_class, c).kind != PH_COLUMN_EMPTY);
+    }
+    return turns;
+}
+
+static bool class_has_heading(const ph_recording* recording, int recorded_class)
+{
+    for (int row = 0; row < recording->row_count && recording->class_column >= 0; ++row) {
+        if (ph_recording_class(recording, row) == recorded_class &&
+            recording->heading_deg[row] != 0.0f) {
+            return true;
+        }
+    }
+    return recording->class_column < 0;
+}
+
+static merged_class* find_class(merging* of, const char* name)
+{
+    for (int i = 0; i < of->class_count; ++i) {
+        if (strcmp(of->classes[i].name, name) == 0) {
+            return &of->classes[i];
+        }
+    }
+    return NULL;
+}
+
+static bool merge_class(merging* of, const ph_recording* recording, int recorded_class)
+{
+    const char* name = ph_recording_class_name(recording, recorded_class);
+    const bool turns_in_space = class_turns_in_space(recording, recorded_class);
+    merged_class* merged = find_class(of, name);
+    if (merged == NULL && of->class_count == PH_CLASSES_MAX) {
+        return ph_fault_set(of->fault, 0, 0, "the recordings have more than %d classes together",
+                            PH_CLASSES_MAX);
+    }
+    if (merged == NULL) {
+        merged = &of->classes[of->class_count++];
+        memcpy(merged->name, name, strlen(name) + 1);
+        merged->turns_in_space = turns_in_space;
+    } else if (merged->turns_in_space != turns_in_space) {
+        return ph_fault_set(
+            of->fault, 0, 0,
+            "what is recorded turns in space in one recording and on a plane in another");
+    }
+    merged->has_heading = merged->has_heading || class_has_heading(recording, recorded_class);
+    return merge_columns(merged, recording, recorded_class, of->fault);
+}
+
+static bool merge_all(merging* of)
+{
+    int most = 0;
+    for (int r = 0; r < of->recording_count; ++r) {
+        most += ph_recording_class_count(of->recordings[r]);
+        if ((of->recordings[r]->class_column < 0) != (of->recordings[0]->class_column < 0)) {
+            return ph_fault_set(of->fault, 0, 0,
+                                "one recording says of which class its entities are, and another "
+                                "does not");
+        }
+    }
+    of->classes =
+        calloc((size_t)(most < PH_CLASSES_MAX ? most : PH_CLASSES_MAX), sizeof *of->classes);
+    if (of->classes == NULL) {
+        return ph_fault_set_memory(of->fault);
+    }
+    for (int r = 0; r < of->recording_count; ++r) {
+        for (int i = 0; i < ph_recording_class_count(of->recordings[r]); ++i) {
+            if (!merge_class(of, of->recordings[r], i)) {
+                return false;
+            }
         }
     }
     return true;
@@ -174,15 +277,10 @@ static bool merge_columns(merged_columns* merged, const ph_recording* recording,
 
 // ---- the schema
 
-static bool turns_in_space(const ph_recording* recording)
-{
-    return recording->rotation_form != PH_ATTITUDE_NONE;
-}
-
 // The heading tells of what turns on a plane; of what turns in space, the orientation tells both.
-static ph_property_def make_turning(const ph_recording* recording)
+static ph_property_def make_turning(const merged_class* merged)
 {
-    if (turns_in_space(recording)) {
+    if (merged->turns_in_space) {
         ph_property_def made = ph_property_quaternion("orientation", ORIENTATION_BITS);
         made.is_orientation = true;
         return made;
@@ -193,6 +291,51 @@ static ph_property_def make_turning(const ph_recording* recording)
     return made;
 }
 
+static int make_properties(const merging* of, const merged_class* merged,
+                           ph_property_def* properties)
+{
+    int count = 0;
+    properties[count] = ph_property_position("position");
+    if (of->recordings[0]->ground.layers != NULL) {
+        properties[count].ground_tolerance_mm = of->recordings[0]->altitude.tolerance_mm;
+    }
+    ++count;
+    if (merged->turns_in_space || merged->has_heading) {
+        properties[count++] = make_turning(merged);
+    }
+    for (int c = 0; c < merged->count; ++c) {
+        properties[count++] = make_property(&merged->columns[c]);
+    }
+    return count;
+}
+
+static ph_schema* make_schema(const merging* of)
+{
+    const size_t count = (size_t)of->class_count;
+    ph_class_def* classes = calloc(count, sizeof *classes);
+    ph_property_def* properties = calloc(count * PH_PROPERTIES_MAX, sizeof *properties);
+    ph_schema* schema = NULL;
+    ph_error error = {0};
+    if (classes != NULL && properties != NULL) {
+        for (int i = 0; i < of->class_count; ++i) {
+            ph_property_def* first = properties + (size_t)i * PH_PROPERTIES_MAX;
+            classes[i] = (ph_class_def){
+                .name = of->classes[i].name,
+                .properties = first,
+                .property_count = make_properties(of, &of->classes[i], first),
+            };
+        }
+        ph_schema_create(classes, of->class_count, NULL, &schema, &error);
+    }
+    if (schema == NULL) {
+        ph_fault_set(of->fault, 0, 0, "no schema fits: %s",
+                     error.text[0] != '\0' ? error.text : "there is not enough memory");
+    }
+    free(classes);
+    free(properties);
+    return schema;
+}
+
 ph_schema* ph_derive_schema(const ph_recording* recording, ph_fault* fault)
 {
     return ph_derive_schema_of(&recording, 1, fault);
@@ -201,33 +344,10 @@ ph_schema* ph_derive_schema(const ph_recording* recording, ph_fault* fault)
 ph_schema* ph_derive_schema_of(const ph_recording* const* recordings, int recording_count,
                                ph_fault* fault)
 {
-    const ph_recording* recording = recordings[0];
-    merged_columns merged = {.count = 0};
-    for (int r = 0; r < recording_count; ++r) {
-        if (turns_in_space(recordings[r]) != turns_in_space(recording)) {
-            ph_fault_set(
-                fault, 0, 0,
-                "what is recorded turns in space in one recording and on a plane in another");
-            return NULL;
-        }
-        if (!merge_columns(&merged, recordings[r], fault)) {
-            return NULL;
-        }
-    }
-    ph_property_def properties[PH_PROPERTIES_MAX];
-    int count = 0;
-    properties[count] = ph_property_position("position");
-    if (recording->ground.layers != NULL) {
-        properties[count].ground_tolerance_mm = recording->altitude.tolerance_mm;
-    }
-    ++count;
-    properties[count++] = make_turning(recording);
-    for (int c = 0; c < merged.count; ++c) {
-        properties[count++] = make_property(&merged.columns[c]);
-    }
-    const ph_class_def class_def = {
-        .name = "thing", .properties = properties, .property_count = count};
-    return finish(&class_def, fault);
+    merging of = {.recordings = recordings, .recording_count = recording_count, .fault = fault};
+    ph_schema* schema = merge_all(&of) ? make_schema(&of) : NULL;
+    free(of.classes);
+    return schema;
 }
 
 // ---- from a file

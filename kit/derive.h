@@ -14,18 +14,21 @@
 //
 // All but position and heading are sent within 100 m when they differ. An empty cell stands for the
 // initial value of its property. A column of empty cells becomes none.
+//
+// Where a recording says of which class each entity is, each class has the properties whose cells it fills in,
+// as wide as it needs them, and no heading where that is always 0.
 
 #ifndef PINHOLE_KIT_DERIVE_H
 #define PINHOLE_KIT_DERIVE_H
 
 #include "kit/recording.h"
 
-// One class, "thing". A column that never changes becomes a property all the same: entities differ
+// One class, "thing", where the recording has no classes. A column that never changes becomes a property all the same: entities differ
 // in it, or other recordings may.
 // @return NULL with *fault filled.
 ph_schema* ph_derive_schema(const ph_recording* recording, ph_fault* fault);
 
-// One that fits several recordings of a game, 1 or more: columns of a name are one property, as wide as all of them
+// One that fits several recordings of a game, 1 or more: columns of a name are one property of a class, as wide as all of them
 // need; one that some do not have is there, too. The ground is that of the first.
 // @return NULL with *fault filled: a column has words in one and numbers in another.
 ph_schema* ph_derive_schema_of(const ph_recording* const* recordings, int recording_count,

@@ -47,6 +47,8 @@ typedef struct reach {
 
 struct ph_meter {
     ph_meter_def def;
+    ph_meter_miss_fn* on_miss;
+    void* miss_context;
     ph_figures figures;
     double core2;  // squared distances in mm2
     double near2;  //
@@ -157,6 +159,12 @@ ph_result ph_meter_create(const ph_meter_def* def, ph_meter** meter)
     return PH_OK;
 }
 
+void ph_meter_set_miss(ph_meter* meter, ph_meter_miss_fn* on_miss, void* context)
+{
+    meter->on_miss = on_miss;
+    meter->miss_context = context;
+}
+
 const ph_figures* ph_meter_figures(const ph_meter* meter)
 {
     return &meter->figures;
@@ -250,7 +258,11 @@ static void judge_position(ph_meter* meter, int32_t entity, const int64_t tenths
 
     const double distance2 = (double)ph_truth_history_distance2(history, meter->def.viewer, entity);
     const double distance_mm = fmax(sqrt(distance2), DISTANCE_FLOOR_MM);
-    ph_spread_add(&meter->figures.error_mrad, fmin(1000.0 * error_mm / distance_mm, MRAD_MAX));
+    const double error_mrad = fmin(1000.0 * error_mm / distance_mm, MRAD_MAX);
+    ph_spread_add(&meter->figures.error_mrad, error_mrad);
+    if (meter->on_miss != NULL) {
+        meter->on_miss(meter->miss_context, entity, error_mrad);
+    }
 }
 
 static void judge_heading(ph_meter* meter, const ph_shown* shown)

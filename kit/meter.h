@@ -96,6 +96,12 @@ typedef struct ph_meter ph_meter;
 ph_result ph_meter_create(const ph_meter_def* def, ph_meter** meter);
 void ph_meter_destroy(ph_meter* meter); // NULL is allowed
 
+// Told of each sample of error_mrad as it is counted.
+typedef void ph_meter_miss_fn(void* context, int32_t entity, double error_mrad);
+
+// NULL: it is told to nothing.
+void ph_meter_set_miss(ph_meter* meter, ph_meter_miss_fn* on_miss, void* context);
+
 // After every step of the history: counts what is shown now, each entity at most once, in any
 // order. Does nothing while the viewer's entity is absent. Meters of one history may run on several
 // threads. Allocates nothing.

@@ -393,7 +393,8 @@ static bool play_game(mixing* of, ph_mixture* mixture, int game, ph_fault* fault
 {
     const ph_mixture_game* played = &of->def->games[game];
     ph_schema* schema = schema_with(played->schema, &mixture->models, fault);
-    const ph_tune_def def = {.recordings = &played->recording,
+    const ph_tune_def def = {.kbps = PH_TUNE_KBPS,
+                             .recordings = &played->recording,
                              .recording_count = 1,
                              .base = schema,
                              .viewers = of->def->viewers,

@@ -6,6 +6,7 @@
 
 #include "kit/recording.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,11 +100,64 @@ int ph_recording_find_column(const ph_recording* recording, const char* name)
     return -1;
 }
 
+// ---- classes
+
+static bool is_class_name(const char* name)
+{
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < length; ++i) {
+        const char byte = name[i];
+        const bool is_letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+        if (!is_letter && byte != '_' && !(byte >= '0' && byte <= '9' && i > 0)) {
+            return false;
+        }
+    }
+    return length <= PH_SCHEMA_NAME_MAX;
+}
+
+void ph_recording_find_classes(ph_recording* recording)
+{
+    const int found = ph_recording_find_column(recording, PH_RECORDING_CLASS);
+    recording->class_column = -1;
+    if (found < 0 || recording->columns[found].kind != PH_COLUMN_WORD ||
+        recording->columns[found].lexicon.count > PH_CLASSES_MAX) {
+        return;
+    }
+    const ph_column* column = &recording->columns[found];
+    for (int i = 0; i < column->lexicon.count; ++i) {
+        if (!is_class_name(column->lexicon.words[i])) {
+            return;
+        }
+    }
+    for (int row = 0; row < recording->row_count; ++row) {
+        if (isnan(column->value[row])) {
+            return;
+        }
+    }
+    recording->class_column = found;
+}
+
+int ph_recording_class_count(const ph_recording* recording)
+{
+    return recording->class_column < 0 ? 1
+                                       : recording->columns[recording->class_column].lexicon.count;
+}
+
+const char* ph_recording_class_name(const ph_recording* recording, int recorded_class)
+{
+    return recording->class_column < 0
+               ? "thing"
+               : recording->columns[recording->class_column].lexicon.words[recorded_class];
+}
+
+// ---- columns of properties
+
 bool ph_recording_is_own_name(const char* name)
 {
     // Columns of the text, and the properties of a derived schema.
-    static const char* const NAMES[] = {"tick",        "entity",   "x_mm",     "y_mm",   "z_mm",
-                                        "heading_deg", "teleport", "position", "heading"};
+    static const char* const NAMES[] = {"tick",    "entity",          "x_mm",     "y_mm",
+                                        "z_mm",    "heading_deg",     "teleport", "position",
+                                        "heading", PH_RECORDING_CLASS};
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; ++i) {
         if (strcmp(name, NAMES[i]) == 0) {
             return true;
@@ -115,11 +169,13 @@ bool ph_recording_is_own_name(const char* name)
 int ph_recording_find_property(const ph_recording* recording, const char* name)
 {
     char renamed[PH_SCHEMA_NAME_MAX + 2];
-    if (!ph_recording_is_own_name(name)) {
+    const bool is_class = strcmp(name, PH_RECORDING_CLASS) == 0;
+    if (!ph_recording_is_own_name(name) || (is_class && recording->class_column < 0)) {
         return ph_recording_find_column(recording, name);
     }
     snprintf(renamed, sizeof renamed, "%s_", name);
-    return ph_recording_find_column(recording, renamed);
+    const int column = ph_recording_find_column(recording, renamed);
+    return column < 0 && is_class ? recording->class_column : column;
 }
 
 // ---- the fullest tick

@@ -32,6 +32,9 @@ enum {
     PH_RECORDING_RATE_MAX = 1000,
 };
 
+// The column that says of which class an entity is.
+#define PH_RECORDING_CLASS "class"
+
 // A time without a break in which an entity is present.
 typedef struct ph_span {
     int first_tick;
@@ -57,6 +60,7 @@ typedef struct ph_recording {
     bool has_marks;     // the file says what is a jump
     ph_column* columns;
     int column_count;
+    int class_column; // its words are the classes of the entities; -1: nothing says of which class they are
     int rotation_form;      // ph_attitude_form of kit/recording_attitude.h
     int rotation_column[4]; // its columns, as many as it has
     ph_span* spans;
@@ -83,6 +87,25 @@ int ph_recording_find(const ph_recording* recording, uint32_t id);
 
 // The first tick at which the most entities are present. @return -1 when there is no memory.
 int ph_recording_fullest_tick(const ph_recording* recording);
+
+// ---- classes: what the column "class" says, where every cell of it is a name that a class may have
+
+// Finds that column and notes it.
+void ph_recording_find_classes(ph_recording* recording);
+
+// How many there are; 1 where nothing says so.
+int ph_recording_class_count(const ph_recording* recording);
+
+// "thing" where nothing says so.
+const char* ph_recording_class_name(const ph_recording* recording, int recorded_class);
+
+// Which one an entity is of in a row: 0 where nothing says so. An entity may become one of another class.
+static inline int ph_recording_class(const ph_recording* recording, int row)
+{
+    return recording->class_column < 0
+               ? 0
+               : (int)recording->columns[recording->class_column].value[row];
+}
 
 // @return -1 when there is no such column.
 int ph_recording_find_column(const ph_recording* recording, const char* name);

@@ -238,7 +238,7 @@ static void leave_extra_columns_out(reading* in)
             continue;
         }
         in->role[f] = LEFT_OUT;
-        if (is_among(in->name[f], names, count)) {
+        if (is_among(in->name[f], names, count) || strcmp(in->name[f], PH_RECORDING_CLASS) == 0) {
             in->role[f] = EXTRA + in->extra_count;
             memcpy(in->extra[in->extra_count++].name, in->name[f], sizeof in->name[f]);
         }
@@ -477,6 +477,11 @@ static ph_recording* finish(reading* in)
     made->has_marks = has_role(in, TELEPORT);
     if (!made->has_marks) {
         ph_jump_marks_find(made);
+    }
+    ph_recording_find_classes(made);
+    const int column = ph_recording_find_column(made, PH_RECORDING_CLASS);
+    if (in->def->is_pose_only && made->class_column < 0 && column >= 0) {
+        made->columns[column].kind = PH_COLUMN_EMPTY; // kept for nothing
     }
     if (!in->def->is_flat) {
         ph_attitude_find(made);

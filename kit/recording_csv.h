@@ -20,6 +20,8 @@
 //   heading_deg  0 <= heading < 360, from +x towards +y
 //   teleport     need not be there. 1: the entity did not move here from where it was at the tick
 //                before, it jumped; 0 or empty: it moved. Without it kit/jump_marks.h finds the jumps
+//   class        need not be there: of which class the entity is, a name in every cell. Where it is anything
+//                else it is an extra column
 //   qx, qy, qz, qw or pitch_deg, roll_deg: how the entity is turned in space, see kit/attitude.h. They are
 //                extra columns, too
 //   extra        the first cell that is not empty decides: numbers or words (1..63 bytes, without

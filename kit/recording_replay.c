@@ -47,6 +47,9 @@ typedef struct converting {
     ph_replay* replay;
     bound_class* classes;
     int class_count;
+    int class_column; // which says of which class an entity is; NO_COLUMN: all are of one
+    int class_words
+        [PH_CLASSES_MAX]; // by class: the number of its name in that column, -1: not seen yet
     ph_column columns[PH_RECORDING_COLUMNS_MAX];
     int column_count;
     uint64_t class_columns; // of the class whose properties are bound
@@ -154,7 +157,8 @@ static int add_column(converting* in, const ph_property_def* def, const char* be
                       const char* ending)
 {
     char name[2 * PH_SCHEMA_NAME_MAX];
-    const bool is_own = ending[0] == '\0' && ph_recording_is_own_name(begin);
+    const bool is_free = in->class_column < 0 && strcmp(begin, PH_RECORDING_CLASS) == 0;
+    const bool is_own = ending[0] == '\0' && ph_recording_is_own_name(begin) && !is_free;
     const int length = snprintf(name, sizeof name, "%s%s", begin, is_own ? "_" : ending);
     const ph_column_kind kind = kind_of(def);
     const int decimals = kind == PH_COLUMN_DECIMAL ? ph_recording_replay_decimals(def) : 0;
@@ -226,9 +230,42 @@ static bound_property bind_property(converting* in, const ph_class_def* type,
     return made;
 }
 
+// "thing", "thing_2" ... are what a text becomes that leaves some cells empty (kit/recording_write.c): one class.
+static bool is_thing(const char* name)
+{
+    static const char THING[] = "thing";
+    const size_t length = sizeof THING - 1;
+    if (strncmp(name, THING, length) != 0) {
+        return false;
+    }
+    const char* behind = name + length;
+    return behind[0] == '\0' || (behind[0] == '_' && behind[1] != '\0' &&
+                                 behind[1 + strspn(behind + 1, "0123456789")] == '\0');
+}
+
+static bool has_classes(const ph_schema* schema)
+{
+    const int count = ph_schema_class_count(schema);
+    int things = 0;
+    while (things < count && is_thing(ph_schema_class(schema, things)->name)) {
+        ++things;
+    }
+    return count > 1 && things < count;
+}
+
 static bool bind_classes(converting* in)
 {
     const ph_schema* schema = ph_replay_schema(in->replay);
+    in->class_column = NO_COLUMN;
+    if (has_classes(schema)) {
+        in->class_column = in->column_count++;
+        ph_column* column = &in->columns[in->class_column];
+        memcpy(column->name, PH_RECORDING_CLASS, sizeof PH_RECORDING_CLASS);
+        column->kind = PH_COLUMN_WORD;
+        for (int i = 0; i < PH_CLASSES_MAX; ++i) {
+            in->class_words[i] = -1;
+        }
+    }
     in->class_count = ph_schema_class_count(schema);
     in->classes = calloc((size_t)in->class_count, sizeof *in->classes);
     if (in->classes == NULL) {
@@ -368,6 +405,20 @@ static bool follows_another(converting* in, const ph_replay_entity* entity, int 
            (int)class_index == entity->class_index;
 }
 
+static bool take_class(converting* in, int class_index, double* cells)
+{
+    if (in->class_column < 0) {
+        return true;
+    }
+    int* word = &in->class_words[class_index];
+    if (*word < 0) {
+        const char* name = ph_schema_class(ph_replay_schema(in->replay), class_index)->name;
+        *word = ph_lexicon_add(&in->columns[in->class_column].lexicon, name, (int)strlen(name));
+    }
+    cells[in->class_column] = *word;
+    return *word >= 0 || ph_fault_set_memory(in->fault);
+}
+
 static bool note_entity(converting* in, const ph_replay_entity* entity, int tick)
 {
     return (reserve_map(&in->classes_of) && reserve_map(&in->ticks_of) &&
@@ -389,6 +440,9 @@ static bool add_row(converting* in, const present_entity* present, int tick)
     double cells[PH_RECORDING_COLUMNS_MAX];
     for (int c = 0; c < in->column_count; ++c) {
         cells[c] = (double)NAN;
+    }
+    if (!take_class(in, entity.class_index, cells)) {
+        return false;
     }
     const bound_class* bound = &in->classes[entity.class_index];
     for (int p = 0; p < bound->property_count; ++p) {
@@ -575,6 +629,7 @@ static ph_recording* finish(converting* in, double rate_hz)
     if (!made->has_marks) {
         ph_jump_marks_find(made);
     }
+    ph_recording_find_classes(made);
     if (!in->def->is_flat) {
         ph_attitude_find(made);
     }

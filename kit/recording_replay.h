@@ -10,6 +10,7 @@
 //                 that have a property of the same name share the column; an entity without it has an
 //                 empty cell. One that is named as something that all recordings have (ph_recording_is_own_name)
 //                 gets a _ behind it: heading_, where a heading is no angle.
+//   class         its class, where the world had several: see ph_recording_find_classes()
 //   entity        the key; where one is above 2147483647 all are numbered in the order of appearance
 //   teleport      a jump, or another entity under the same key
 

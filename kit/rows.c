@@ -115,6 +115,7 @@ static ph_recording* allocate(const ph_rows* rows)
         return NULL;
     }
     made->row_count = rows->count;
+    made->class_column = -1;
     made->entity_count = rows->entity_count;
     made->id = room_for(rows->entity_count, sizeof(uint32_t));
     made->x_mm = room_for(rows->count, sizeof(int32_t));

@@ -71,6 +71,11 @@ static bool fill_run(run* of, const ph_schema* schema, const int* entities)
         if (of->is_measured && of->def->counts != NULL) {
             ph_sim_session_set_counts(of->sessions[i], &of->def->counts[i]);
         }
+        if (of->is_measured && of->def->misses != NULL) {
+            ph_sim_session_set_misses(of->sessions[i],
+                                      of->def->misses +
+                                          (size_t)i * (size_t)ph_schema_class_count(schema));
+        }
         if (i == 0 && of->is_measured && of->def->capture != NULL) {
             ph_sim_session_set_capture(of->sessions[i], of->def->capture);
         }
@@ -303,6 +308,11 @@ static int take_every(int* entities, int count, int stride, int first)
 bool ph_sim_run(const ph_sim_def* def, const ph_recording* recording, const ph_schema* schema,
                 ph_pool* pool, ph_sim_result* result, ph_fault* fault)
 {
+    if (def->is_snapshot && ph_schema_class_count(schema) > 1) {
+        return ph_fault_set(fault, 0, 0,
+                            "snapshots know one class, and there are %d: give a --schema of one",
+                            ph_schema_class_count(schema));
+    }
     *result = (ph_sim_result){
         .schema = schema,
         .rate_hz = recording->rate_hz,

@@ -46,6 +46,12 @@ typedef struct ph_sim_second {
     ph_figures_summary figures;
 } ph_sim_second;
 
+// How far what is shown of a class is off: a sum of error_mrad, over so many samples.
+typedef struct ph_sim_miss {
+    double mrad;
+    uint64_t count;
+} ph_sim_miss;
+
 // Start from ph_sim_def_default(), which has the defaults of `pinhole sim`.
 typedef struct ph_sim_def {
     ph_profile profile; // of the wire
@@ -83,6 +89,10 @@ typedef struct ph_sim_def {
     int viewer_first;
     int count_from_tick;
     struct ph_pinhole_counts* counts;
+    // For each of `viewers` as many as the schema has classes, or NULL. Of the entities of this half, by their
+    // keys (1 or 2; 0: of all), from that tick on.
+    ph_sim_miss* misses;
+    int missed_half;
     FILE* dump; // NULL: none
     // Gets what the first viewer of the measured run was sent (kit/sim_capture.h). NULL: not wanted.
     struct ph_sim_capture* capture;

@@ -15,7 +15,7 @@
 
 typedef union value {
     int64_t whole;
-    double number;
+    double number[4];
     int32_t place[3];
     char text[PH_TEXT_LENGTH_MAX + 1];
 } value;
@@ -47,10 +47,11 @@ uint64_t ph_sim_differing(const ph_sim_pair* pair, ph_entity_id shown, int entit
     const ends of = {.pair = pair, .shown = shown, .real = stage->source->entity_id[entity]};
     uint64_t differing = 0;
     for (int t = 0; t < stage->trait_count && traits >> t != 0; ++t) {
-        const ph_sim_trait* trait = &stage->traits[t];
-        if ((traits >> t & 1) != 0 && !is_same(&of, trait->property, trait->field)) {
-            differing |= (uint64_t)1 << t;
+        if ((traits >> t & 1) == 0) {
+            continue;
         }
+        const ph_sim_trait_part* part = ph_sim_stage_part(stage, entity, t);
+        differing |= is_same(&of, part->property, part->field) ? 0 : (uint64_t)1 << t;
     }
     return differing;
 }
@@ -66,17 +67,24 @@ static bool is_within(const ph_sim_pair* pair, int entity, double distance_m)
     return distance_m == 0.0 || x_mm * x_mm + y_mm * y_mm <= distance_mm * distance_mm;
 }
 
-// Heading included.
+// Of the position as well. References are other numbers at both ends.
 static bool are_values_alike(const ends* of, int entity)
 {
     const ph_sim_stage* stage = of->pair->stage;
-    const ph_class_def* kind = ph_schema_class(stage->schema, 0);
-    const ph_column_bindings* bindings = &stage->source->bindings;
+    const int row = stage->source->row[entity];
+    const ph_column_bindings* bindings =
+        &stage->source->bindings[ph_recording_class(stage->recording, row)];
+    const ph_class_def* kind = ph_schema_class(stage->schema, bindings->class_index);
+    for (int i = 0; i < kind->property_count; ++i) {
+        if (kind->properties[i].coding == PH_CODING_POSITION && !is_same(of, i, PH_FIELD_I32X3)) {
+            return false;
+        }
+    }
     for (int i = 0; i < bindings->count; ++i) {
         const ph_column_binding* binding = &bindings->items[i];
         const ph_property_def* property = &kind->properties[binding->property];
-        const bool is_due =
-            ph_sim_is_for_all(property) && is_within(of->pair, entity, property->distance_m);
+        const bool is_due = ph_sim_is_for_all(property) && binding->field != PH_FIELD_ENTITY &&
+                            is_within(of->pair, entity, property->distance_m);
         if (is_due && !is_same(of, binding->property, binding->field)) {
             return false;
         }
@@ -94,8 +102,7 @@ static bool is_entity_alike(const ph_sim_pair* pair, ph_entity_id real)
     const ph_entity_id shown = ph_way_client_find(pair->client, name);
     const ends of = {.pair = pair, .shown = shown, .real = real};
     const int entity = ph_recording_find(stage->recording, (uint32_t)name);
-    return of.shown.index1 != 0 && entity >= 0 && is_same(&of, stage->position, PH_FIELD_I32X3) &&
-           are_values_alike(&of, entity);
+    return of.shown.index1 != 0 && entity >= 0 && are_values_alike(&of, entity);
 }
 
 bool ph_sim_is_equal(const ph_sim_pair* pair)

@@ -26,7 +26,7 @@ void ph_sim_traffic_merge(ph_sim_traffic* traffic, const ph_sim_traffic* other)
         traffic->ledger.bits256[i] += other->ledger.bits256[i];
     }
     traffic->ledger.resent_bits256 += other->ledger.resent_bits256;
-    for (int i = 0; i < PH_PROPERTIES_MAX; ++i) {
+    for (int i = 0; i < PH_SIM_PROPERTIES_MAX; ++i) {
         traffic->property_bits256[i] += other->property_bits256[i];
     }
     traffic->enters += other->enters;
@@ -55,7 +55,7 @@ ph_sim_traffic ph_sim_traffic_since(const ph_sim_traffic* traffic, const ph_sim_
         since.ledger.bits256[i] -= before->ledger.bits256[i];
     }
     since.ledger.resent_bits256 -= before->ledger.resent_bits256;
-    for (int i = 0; i < PH_PROPERTIES_MAX; ++i) {
+    for (int i = 0; i < PH_SIM_PROPERTIES_MAX; ++i) {
         since.property_bits256[i] -= before->property_bits256[i];
     }
     since.enters -= before->enters;
@@ -123,15 +123,25 @@ bool ph_sim_result_bits(const ph_sim_result* result, int index, ph_sim_bits* bit
         bits->bits256 = result->traffic.ledger.bits256[reason];
         return true;
     }
-    const ph_class_def* kind = ph_schema_class(result->schema, 0);
-    const int property = reason - PH_REASON_COUNT;
-    if (property >= kind->property_count) {
-        return false;
+    int property = reason - PH_REASON_COUNT;
+    bits->bits256 =
+        property < PH_SIM_PROPERTIES_MAX ? result->traffic.property_bits256[property] : 0;
+    const int class_count = ph_schema_class_count(result->schema);
+    for (int c = 0; c < class_count; ++c) {
+        const ph_class_def* kind = ph_schema_class(result->schema, c);
+        if (property >= kind->property_count) {
+            property -= kind->property_count;
+            continue;
+        }
+        const char* name = kind->properties[property].name;
+        if (class_count > 1) {
+            snprintf(bits->key, sizeof bits->key, "%s.%s", kind->name, name);
+        } else {
+            snprintf(bits->key, sizeof bits->key, "%s%s", name, is_reason(name) ? "_property" : "");
+        }
+        return true;
     }
-    const char* name = kind->properties[property].name;
-    snprintf(bits->key, sizeof bits->key, "%s%s", name, is_reason(name) ? "_property" : "");
-    bits->bits256 = result->traffic.property_bits256[property];
-    return true;
+    return false;
 }
 
 // ---- JSON

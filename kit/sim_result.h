@@ -13,10 +13,13 @@
 #include <pinhole/schema.h>
 #include <pinhole/stats.h>
 
+// Of all classes of a schema together: more are not told of one by one.
+enum { PH_SIM_PROPERTIES_MAX = 1024 };
+
 // What one viewer was sent since it was added; the same as in ph_sim_traffic.
 typedef struct ph_sim_counts {
     ph_ledger ledger;
-    uint64_t property_bits256[PH_PROPERTIES_MAX];
+    uint64_t property_bits256[PH_SIM_PROPERTIES_MAX]; // by property of all classes, in their order
     uint64_t enters;
     uint64_t leaves;
     uint64_t updates;
@@ -44,7 +47,7 @@ typedef struct ph_sim_traffic {
     double spent_bits;       // tokens
     double wasted_bits;      // tokens that were lost while something was due
     ph_ledger ledger;        // of the payload
-    uint64_t property_bits256[PH_PROPERTIES_MAX];
+    uint64_t property_bits256[PH_SIM_PROPERTIES_MAX];
     uint64_t enters;
     uint64_t leaves;
     uint64_t updates;
@@ -89,9 +92,9 @@ typedef struct ph_sim_rates {
 ph_sim_rates ph_sim_result_rates(const ph_sim_result* result);
 
 // What payload was spent on: the reasons but for the property values, then the properties. One whose
-// name is also that of a reason is told as "NAME_property".
+// name is also that of a reason is told as "NAME_property"; of several classes as "CLASS.NAME".
 typedef struct ph_sim_bits {
-    char key[PH_SCHEMA_NAME_MAX + 16];
+    char key[2 * PH_SCHEMA_NAME_MAX + 2];
     uint64_t bits256;
 } ph_sim_bits;
 

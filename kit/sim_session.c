@@ -18,6 +18,7 @@
 #include "kit/way_client.h"
 #include "kit/way_sender.h"
 
+#include "base/hash.h"
 #include "base/rng.h"
 #include "tools/tools.h"
 
@@ -63,6 +64,7 @@ struct ph_sim_session {
     ph_sim_stay stay;
     int64_t burst_bits;
     struct ph_pinhole_counts* counts; // of symbols; NULL: they are not counted
+    ph_sim_miss* misses;              // by class of the schema
     ph_sim_traffic traffic;
     ph_sim_traffic second_traffic; // traffic when the present second began
 };
@@ -329,6 +331,27 @@ static void end_stay(ph_sim_session* session)
 void ph_sim_session_set_counts(ph_sim_session* session, struct ph_pinhole_counts* counts)
 {
     session->counts = counts;
+}
+
+static void take_miss(void* context, int32_t entity, double error_mrad)
+{
+    const ph_sim_session* session = context;
+    const ph_sim_stage* stage = session->stage;
+    const int half = stage->def->missed_half;
+    if (stage->tick < stage->def->count_from_tick ||
+        (half != 0 && (int)(ph_hash_mix(stage->recording->id[entity]) & 1) + 1 != half)) {
+        return;
+    }
+    const int recorded = ph_recording_class(stage->recording, stage->source->row[entity]);
+    ph_sim_miss* miss = &session->misses[stage->source->bindings[recorded].class_index];
+    miss->mrad += error_mrad;
+    ++miss->count;
+}
+
+void ph_sim_session_set_misses(ph_sim_session* session, ph_sim_miss* misses)
+{
+    session->misses = misses;
+    ph_meter_set_miss(session->meter, take_miss, session);
 }
 
 static void count_symbols(const ph_sim_session* session)

@@ -20,6 +20,9 @@ void ph_sim_session_destroy(ph_sim_session* session); // NULL is allowed
 // Counts what the viewer is sent from the tick on that the def says. Before the first step.
 void ph_sim_session_set_counts(ph_sim_session* session, struct ph_pinhole_counts* counts);
 
+// Adds up what is shown wrong, by class, from the tick on that the def says. Before the first step.
+void ph_sim_session_set_misses(ph_sim_session* session, ph_sim_miss* misses);
+
 // Before the first tick: what it is sent goes there, too.
 void ph_sim_session_set_capture(ph_sim_session* session, struct ph_sim_capture* capture);
 

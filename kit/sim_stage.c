@@ -21,27 +21,52 @@ bool ph_sim_is_for_all(const ph_property_def* property)
     return property->when == PH_SEND_ON_CHANGE && property->audience == PH_AUDIENCE_ALL;
 }
 
-static void choose_traits(ph_sim_stage* stage)
+// @return -1 where there is no room for another one.
+static int find_trait(ph_sim_stage* stage, int column, double distance_m)
 {
-    const ph_class_def* kind = ph_schema_class(stage->schema, 0);
-    const ph_column_bindings* bindings = &stage->source->bindings;
-    for (int i = 0; i < bindings->count; ++i) {
-        const ph_column_binding* binding = &bindings->items[i];
-        const ph_property_def* property = &kind->properties[binding->property];
-        if (binding->column >= 0 && ph_sim_is_for_all(property)) {
-            stage->traits[stage->trait_count++] = (ph_sim_trait){
-                .property = binding->property,
-                .column = binding->column,
-                .field = binding->field,
-                .distance_m = property->distance_m,
-            };
+    for (int t = 0; t < stage->trait_count; ++t) {
+        if (stage->traits[t].column == column && stage->traits[t].distance_m == distance_m) {
+            return t;
         }
     }
-    for (int i = 0; i < kind->property_count; ++i) {
-        if (kind->properties[i].coding == PH_CODING_POSITION) {
-            stage->position = i;
+    if (stage->trait_count == PH_PROPERTIES_MAX) {
+        return -1;
+    }
+    stage->traits[stage->trait_count] = (ph_sim_trait){.column = column, .distance_m = distance_m};
+    return stage->trait_count++;
+}
+
+static bool choose_traits(ph_sim_stage* stage)
+{
+    const int class_count = ph_recording_class_count(stage->recording);
+    stage->parts = calloc((size_t)class_count * PH_PROPERTIES_MAX, sizeof *stage->parts);
+    for (int c = 0; stage->parts != NULL && c < class_count; ++c) {
+        const ph_column_bindings* bindings = &stage->source->bindings[c];
+        const ph_class_def* kind = ph_schema_class(stage->schema, bindings->class_index);
+        for (int i = 0; i < bindings->count; ++i) {
+            const ph_column_binding* binding = &bindings->items[i];
+            const ph_property_def* property = &kind->properties[binding->property];
+            if (binding->column < 0 || binding->field == PH_FIELD_ENTITY ||
+                !ph_sim_is_for_all(property)) {
+                continue;
+            }
+            const int trait = find_trait(stage, binding->column, property->distance_m);
+            if (trait >= 0) {
+                stage->parts[c * PH_PROPERTIES_MAX + trait] = (ph_sim_trait_part){
+                    .is_there = true,
+                    .property = (uint8_t)binding->property,
+                    .field = binding->field,
+                };
+            }
         }
     }
+    return stage->parts != NULL;
+}
+
+const ph_sim_trait_part* ph_sim_stage_part(const ph_sim_stage* stage, int entity, int trait)
+{
+    const int row = stage->source->row[entity];
+    return &stage->parts[ph_recording_class(stage->recording, row) * PH_PROPERTIES_MAX + trait];
 }
 
 bool ph_sim_stage_create_meter(const ph_sim_stage* stage, int entity, ph_meter** meter)
@@ -98,7 +123,9 @@ static bool fill(ph_sim_stage* stage, ph_fault* fault)
     if (stage->source == NULL) {
         return false;
     }
-    choose_traits(stage);
+    if (!choose_traits(stage)) {
+        return ph_fault_set_memory(fault);
+    }
     const ph_result result = create_world(stage);
     return result == PH_OK ||
            ph_fault_set(fault, 0, 0, "no world can be made of this: %s", ph_result_text(result));
@@ -132,6 +159,7 @@ void ph_sim_stage_destroy(ph_sim_stage* stage)
     ph_world_destroy(stage->world);
     ph_source_destroy(stage->source);
     ph_truth_history_destroy(stage->history);
+    free(stage->parts);
     free(stage->changed);
     free(stage->has);
     free(stage);
@@ -153,8 +181,10 @@ static uint64_t traits_of(const ph_sim_stage* stage, int entity)
 {
     uint64_t has = 0;
     for (int t = 0; t < stage->trait_count; ++t) {
-        const double value = ph_source_value(stage->source, stage->traits[t].column, entity);
-        has |= isnan(value) ? 0 : (uint64_t)1 << t;
+        if (ph_sim_stage_part(stage, entity, t)->is_there) {
+            const double value = ph_source_value(stage->source, stage->traits[t].column, entity);
+            has |= isnan(value) ? 0 : (uint64_t)1 << t;
+        }
     }
     return has;
 }
@@ -166,7 +196,7 @@ static uint64_t changes_of(const ph_sim_stage* stage, int entity)
         ph_world_changed_properties(stage->world, stage->source->entity_id[entity]);
     uint64_t changed = 0;
     for (int t = 0; t < stage->trait_count; ++t) {
-        changed |= (properties >> stage->traits[t].property & 1) << t;
+        changed |= (properties >> ph_sim_stage_part(stage, entity, t)->property & 1) << t;
     }
     return changed;
 }
@@ -178,7 +208,7 @@ static void note_changes(ph_sim_stage* stage)
         const bool is_new =
             source->present[e] && stage->history->trails[e].last_tick != stage->tick - 1;
         stage->has[e] = source->present[e] ? traits_of(stage, e) : 0;
-        stage->changed[e] = is_new ? UINT64_MAX : changes_of(stage, e);
+        stage->changed[e] = !source->present[e] ? 0 : is_new ? UINT64_MAX : changes_of(stage, e);
     }
 }
 

@@ -12,13 +12,18 @@
 #include "kit/sim.h"
 #include "kit/source.h"
 
-// A property other than position and heading that clients are judged by.
+// A column that clients are judged by: classes that tell of it equally far, each by a property of its own.
 typedef struct ph_sim_trait {
-    int property;
     int column;
-    ph_field field; // as what it is read at both ends
     double distance_m;
 } ph_sim_trait;
+
+// What of a trait an entity of a class has.
+typedef struct ph_sim_trait_part {
+    bool is_there;
+    uint8_t property;
+    ph_field field; // as what it is read at both ends
+} ph_sim_trait_part;
 
 // Whether every client is told of the property, again whenever it changes: then it can be stale.
 bool ph_sim_is_for_all(const ph_property_def* property);
@@ -32,9 +37,9 @@ typedef struct ph_sim_stage {
     ph_truth_history* history;
     ph_sim_trait traits[PH_PROPERTIES_MAX];
     int trait_count;
-    int position;      // the property that is one
-    uint64_t* has;     // by entity: bit t, it has a value of trait t now
-    uint64_t* changed; // by entity: bit t, that value may have changed with this tick
+    ph_sim_trait_part* parts; // by class of the recording, then by trait: PH_PROPERTIES_MAX of each
+    uint64_t* has;            // by entity: bit t, it has a value of trait t now
+    uint64_t* changed;        // by entity: bit t, that value may have changed with this tick
     uint32_t tick_us;
     uint64_t start_us; // virtual time of the first tick; may be set before that is put
     int tick;          // goes on while the world stands still
@@ -59,6 +64,9 @@ void ph_sim_stage_tick(ph_sim_stage* stage);
 // Goes on to the next tick; at the end of a recording that does not loop, or when the truth stands,
 // with the same truth. In a loop an entity that was elsewhere jumps.
 void ph_sim_stage_step(ph_sim_stage* stage);
+
+// What of a trait an entity that is present has.
+const ph_sim_trait_part* ph_sim_stage_part(const ph_sim_stage* stage, int entity, int trait);
 
 // Measures one viewer's client on this stage. The stage outlives it. @return False when there is no memory.
 bool ph_sim_stage_create_meter(const ph_sim_stage* stage, int entity, ph_meter** meter);

@@ -25,7 +25,7 @@ void ph_sim_stay_end(const ph_sim_stay* stay, const ph_way_sender* sender, ph_si
     traffic->resolved += now.resolved - before->resolved;
     traffic->lost += now.lost - before->lost;
     traffic->overruns += now.withheld - before->withheld; // it was about to break the promise
-    for (int p = 0; p < PH_PROPERTIES_MAX; ++p) {
+    for (int p = 0; p < PH_SIM_PROPERTIES_MAX; ++p) {
         traffic->property_bits256[p] += now.property_bits256[p] - before->property_bits256[p];
     }
 }

@@ -67,8 +67,9 @@ bool ph_snapshot_layout_make(ph_snapshot_layout* layout, const ph_schema* schema
                              const ph_ground* ground, const ph_way_terms* terms)
 {
     const ph_class* type = ph_schema_class_at(schema, 0);
-    if (terms->slot_count < 1 || terms->slot_count > UINT16_MAX ||
-        terms->payload_max < PH_SNAPSHOT_PAYLOAD_MIN || terms->payload_max > PH_PAYLOAD_MAX) {
+    if (ph_schema_class_count(schema) != 1 || terms->slot_count < 1 ||
+        terms->slot_count > UINT16_MAX || terms->payload_max < PH_SNAPSHOT_PAYLOAD_MIN ||
+        terms->payload_max > PH_PAYLOAD_MAX) {
         return false;
     }
     *layout = (ph_snapshot_layout){

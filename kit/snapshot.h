@@ -80,9 +80,10 @@ typedef struct ph_snapshot_layout {
 
 #define PH_SNAPSHOT_PAYLOAD_MIN 16
 
-// Of the schema's first class, which is the only one, and of what both ends agreed upon: so both get the
+// Of the schema's only class, and of what both ends agreed upon: so both get the
 // same. The schema outlives it.
-// @return False when the terms are none (slots 1..65,535, payload PH_SNAPSHOT_PAYLOAD_MIN..PH_PAYLOAD_MAX).
+// @return False when there are several classes, or the terms are none (slots 1..65,535, payload
+// PH_SNAPSHOT_PAYLOAD_MIN..PH_PAYLOAD_MAX).
 bool ph_snapshot_layout_make(ph_snapshot_layout* layout, const ph_schema* schema,
                              const ph_ground* ground, const ph_way_terms* terms);
 

@@ -88,6 +88,11 @@ double ph_source_value(const ph_source* source, int column, int entity)
 
 // ---- into a world
 
+static const ph_column_bindings* bindings_of(const ph_source* source, int row)
+{
+    return &source->bindings[ph_recording_class(source->recording, row)];
+}
+
 static double cell_of(const ph_recording* recording, const ph_column_binding* binding, int row)
 {
     return binding->column == PH_BINDING_HEADING ? (double)recording->heading_deg[row]
@@ -110,11 +115,36 @@ static ph_result set_rotation(const ph_source* source, ph_world* world, ph_entit
                                  sizeof rotation);
 }
 
+// A vector, or a quaternion that is no orientation. Empty cells stand for the initial value.
+static ph_result set_parts(const ph_recording* recording, ph_world* world, ph_entity_id id, int row,
+                           const ph_column_binding* binding)
+{
+    const int count = ph_column_binding_parts(binding);
+    double parts[4];
+    bool is_empty = false;
+    for (int i = 0; i < count; ++i) {
+        const int column = i == 0 ? binding->column : binding->others[i - 1];
+        parts[i] = recording->columns[column].value[row];
+        is_empty = is_empty || isnan(parts[i]);
+    }
+    for (int i = 0; i < count && is_empty; ++i) {
+        parts[i] = count == 3 ? binding->initial : i == 3 ? 1.0 : 0.0;
+    }
+    return ph_world_set_property(world, id, binding->property, binding->field, parts,
+                                 (size_t)count * sizeof parts[0]);
+}
+
 static ph_result set_cell(const ph_source* source, ph_world* world, ph_entity_id id, int row,
                           const ph_column_binding* binding)
 {
     if (binding->column == PH_BINDING_ROTATION) {
         return set_rotation(source, world, id, row, binding);
+    }
+    if (binding->field == PH_FIELD_ENTITY) {
+        return PH_OK; // when all are there
+    }
+    if (ph_column_binding_parts(binding) > 1) {
+        return set_parts(source->recording, world, id, row, binding);
     }
     const double cell = cell_of(source->recording, binding, row);
     if (binding->field == PH_FIELD_TEXT) {
@@ -139,19 +169,37 @@ ph_result ph_source_spawn_row(const ph_source* source, ph_world* world, int row,
                               ph_entity_id* id)
 {
     const ph_recording* recording = source->recording;
+    const ph_column_bindings* bindings = bindings_of(source, row);
     const ph_spawn spawn = {
+        .class_index = bindings->class_index,
         .key = key,
         .position_mm = {recording->x_mm[row], recording->y_mm[row], recording->z_mm[row]},
     };
     ph_result result = ph_world_spawn(world, &spawn, id);
-    for (int f = 0; f < source->bindings.count && result == PH_OK; ++f) {
-        result = set_cell(source, world, *id, row, &source->bindings.items[f]);
+    for (int f = 0; f < bindings->count && result == PH_OK; ++f) {
+        result = set_cell(source, world, *id, row, &bindings->items[f]);
     }
     if (result != PH_OK) {
         ph_world_despawn(world, *id);
         *id = (ph_entity_id){0};
     }
     return result;
+}
+
+static bool is_same_value(const ph_recording* recording, const ph_column_binding* binding, int a,
+                          int b)
+{
+    if (binding->column == PH_BINDING_ROTATION ||
+        !is_same_cell(cell_of(recording, binding, a), cell_of(recording, binding, b))) {
+        return false;
+    }
+    for (int i = 0; i < ph_column_binding_parts(binding) - 1; ++i) {
+        const double* values = recording->columns[binding->others[i]].value;
+        if (!is_same_cell(values[a], values[b])) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool is_same_place(const ph_recording* recording, int a, int b)
@@ -164,17 +212,24 @@ ph_result ph_source_set_row(const ph_source* source, ph_world* world, ph_entity_
                             int old_row)
 {
     const ph_recording* recording = source->recording;
-    ph_result result = PH_OK;
+    const ph_column_bindings* bindings = bindings_of(source, row);
+    int class_index;
+    ph_result result = ph_world_identify(world, id, NULL, &class_index);
+    if (result == PH_OK && class_index != bindings->class_index) {
+        result = PH_ERROR_ARGUMENT;
+    }
+    if (result != PH_OK) {
+        return result;
+    }
     if (old_row < 0 || !is_same_place(recording, row, old_row)) {
         // What the recording says a game could have said; what was found the world has to find.
         ph_result (*const put)(ph_world*, ph_entity_id, int64_t, int64_t, int64_t) =
             recording->has_marks && recording->is_jump[row] ? ph_world_jump : ph_world_move;
         result = put(world, id, recording->x_mm[row], recording->y_mm[row], recording->z_mm[row]);
     }
-    for (int f = 0; f < source->bindings.count && result == PH_OK; ++f) {
-        const ph_column_binding* binding = &source->bindings.items[f];
-        if (old_row < 0 || binding->column == PH_BINDING_ROTATION ||
-            !is_same_cell(cell_of(recording, binding, row), cell_of(recording, binding, old_row))) {
+    for (int f = 0; f < bindings->count && result == PH_OK; ++f) {
+        const ph_column_binding* binding = &bindings->items[f];
+        if (old_row < 0 || !is_same_value(recording, binding, row, old_row)) {
             result = set_cell(source, world, id, row, binding);
         }
     }
@@ -208,7 +263,34 @@ static ph_result put_one(ph_source* source, ph_world* world, int entity)
         }
         return PH_OK;
     }
+    if (was_present && bindings_of(source, source->row[entity])->class_index !=
+                           bindings_of(source, source->put_row[entity])->class_index) {
+        vanish(source, world, entity);
+        return appear(source, world, entity);
+    }
     return was_present ? change(source, world, entity) : appear(source, world, entity);
+}
+
+// Of one entity, to others of this tick: what names none that is there is none.
+static ph_result refer(ph_source* source, ph_world* world, int entity)
+{
+    const ph_recording* recording = source->recording;
+    const ph_column_bindings* bindings = bindings_of(source, source->row[entity]);
+    ph_result result = PH_OK;
+    for (int f = 0; f < bindings->count && result == PH_OK; ++f) {
+        if (bindings->items[f].field != PH_FIELD_ENTITY) {
+            continue;
+        }
+        const double cell = cell_of(recording, &bindings->items[f], source->row[entity]);
+        const int target =
+            cell >= 0.0 && cell <= UINT32_MAX ? ph_recording_find(recording, (uint32_t)cell) : -1;
+        const ph_entity_id id =
+            target >= 0 ? source->entity_id[target] : (ph_entity_id){.index1 = 0};
+        result =
+            ph_world_set_property(world, source->entity_id[entity], bindings->items[f].property,
+                                  PH_FIELD_ENTITY, &id, sizeof id);
+    }
+    return result;
 }
 
 ph_result ph_source_put(ph_source* source, ph_world* world)
@@ -220,10 +302,30 @@ ph_result ph_source_put(ph_source* source, ph_world* world)
         }
         source->put_row[e] = source->row[e];
     }
-    return PH_OK;
+    ph_result result = PH_OK;
+    for (int e = 0;
+         e < source->recording->entity_count && source->has_references && result == PH_OK; ++e) {
+        result = source->present[e] ? refer(source, world, e) : PH_OK;
+    }
+    return result;
 }
 
 // ---- memory
+
+static bool find_bindings(ph_source* source, bool* is_turning, ph_fault* fault)
+{
+    source->bindings = ph_column_bindings_make_all(source->schema, source->recording, fault);
+    const int count = source->bindings != NULL ? ph_recording_class_count(source->recording) : 0;
+    for (int i = 0; i < count; ++i) {
+        const ph_column_bindings* of = &source->bindings[i];
+        *is_turning = *is_turning || of->rotation >= 0;
+        for (int f = 0; f < of->count; ++f) {
+            source->has_references =
+                source->has_references || of->items[f].field == PH_FIELD_ENTITY;
+        }
+    }
+    return source->bindings != NULL;
+}
 
 ph_source* ph_source_create(const ph_recording* recording, const ph_schema* schema, ph_fault* fault)
 {
@@ -250,9 +352,9 @@ ph_source* ph_source_create(const ph_recording* recording, const ph_schema* sche
     if (!is_made) {
         ph_fault_set_memory(fault);
     }
-    is_made = is_made && ph_column_bindings_make(schema, recording, &source->bindings, fault);
-    if (is_made &&
-        (recording->rotation_form != PH_ATTITUDE_NONE || source->bindings.rotation >= 0)) {
+    bool is_turning = recording->rotation_form != PH_ATTITUDE_NONE;
+    is_made = is_made && find_bindings(source, &is_turning, fault);
+    if (is_made && is_turning) {
         source->rotation = calloc(count, sizeof *source->rotation);
         is_made = source->rotation != NULL || ph_fault_set_memory(fault);
     }
@@ -269,6 +371,7 @@ void ph_source_destroy(ph_source* source)
     if (source == NULL) {
         return;
     }
+    free(source->bindings);
     free(source->present);
     free(source->row);
     free(source->x_mm);

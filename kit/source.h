@@ -23,7 +23,8 @@
 typedef struct ph_source {
     const ph_recording* recording;
     const ph_schema* schema;
-    ph_column_bindings bindings;
+    ph_column_bindings* bindings; // by class of the recording
+    bool has_references;
     int tick; // 0..recording->tick_count - 1
     int present_count;
     bool* present;
@@ -62,7 +63,7 @@ void ph_source_rewind(ph_source* source);
 double ph_source_value(const ph_source* source, int column, int entity);
 
 // Makes the world equal to this tick: spawns those that appeared since the last put (named by their
-// id), despawns those that vanished, sets what changed of all others. All entities of one source
+// id) or became one of another class, despawns those that vanished, sets what changed of all others. All entities of one source
 // go into one world, whose schema is that of the source.
 // @return PH_OK, or why a spawn failed; another put then goes on with the rest.
 ph_result ph_source_put(ph_source* source, ph_world* world);
@@ -73,7 +74,8 @@ ph_result ph_source_put(ph_source* source, ph_world* world);
 ph_result ph_source_spawn_row(const ph_source* source, ph_world* world, int row, uint64_t key,
                               ph_entity_id* id);
 
-// Sets what differs between two rows; old_row -1: everything. @return PH_OK, or why it failed.
+// Sets what differs between two rows; old_row -1: everything. References stay as they are.
+// @return PH_OK, or why it failed: PH_ERROR_ARGUMENT where the entity is of another class in that row.
 ph_result ph_source_set_row(const ph_source* source, ph_world* world, ph_entity_id id, int row,
                             int old_row);
 

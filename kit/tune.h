@@ -7,7 +7,7 @@
 //   time     |  learned from: 3 of 5        |  tested on: 2 of 5   |
 //   entities |  keys of one half, viewers 0, 2, 4 ...  |  keys of the other half, viewers 1, 3, 5 ... |
 //
-// Afterwards all of it is learned from. The same result with any number of threads.
+// How classes move is learned first, then models with it. Afterwards all of it is learned from. The same result with any number of threads.
 
 #ifndef PINHOLE_KIT_TUNE_H
 #define PINHOLE_KIT_TUNE_H
@@ -20,15 +20,33 @@ struct ph_recording;
 
 enum { PH_TUNE_RECORDINGS_MAX = 8 };
 
+// The usual budget of a viewer.
+#define PH_TUNE_KBPS 13.0
+
 typedef struct ph_tune_def {
     const struct ph_recording* const* recordings;
     int recording_count;   // 1..PH_TUNE_RECORDINGS_MAX
     const ph_schema* base; // fits all of them
     int viewers;           // of each recording
+    double kbps;           // the budget of a viewer, as PH_TUNE_KBPS; 0: no limit
+    double hz;             // sends per second; 0: whenever the sender finds it best
     ph_pool* pool;
     void (*progress)(void* context, double done); // 0..1; NULL: not called
     void* progress_context;
 } ph_tune_def;
+
+// How a class moves: what of it gains in what was not learned from.
+typedef struct ph_tune_motion {
+    double was_bend; // of the base
+    int was_leg_ms;
+    double bend; // learned, or as it was
+    int leg_ms;
+    // Mean error_mrad of its entities at that budget, in what was not learned from, as it was and with what was
+    // learned; 0 where nothing else was better, or nothing of it was shown.
+    double before_mrad;
+    double after_mrad;
+    bool is_taken; // it gains there, and stands in the schema
+} ph_tune_motion;
 
 enum { PH_TUNE_RESIDUALS = 5, PH_TUNE_MAGNITUDES = 16 };
 
@@ -46,13 +64,14 @@ typedef struct ph_tune_result {
     int failed;        // number of the recording that cannot be learned from
     uint64_t updates;  // that were learned from at last
     ph_tune_residuals residuals[PH_TUNE_RESIDUALS];
-    int models; // that it brings along
+    int models;                             // that it brings along
+    ph_tune_motion motions[PH_CLASSES_MAX]; // by class
     // Of what was not learned from: bits of an update, with models learned from the rest.
     uint64_t test_updates;
     double before_bits;
     double after_bits;
     ph_sim_result
-        before; // at 13 kbit/s on the last two fifths of the first recording; its schema is the
+        before; // at that budget on the last two fifths of the first recording; its schema is the
     ph_sim_result after; // base. After: the models that were learned on what was before that
 } ph_tune_result;
 

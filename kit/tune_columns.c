@@ -7,6 +7,7 @@
 
 #include "kit/column_bindings.h"
 #include "kit/recording.h"
+#include "schema/learned_models.h"
 #include "schema/property.h"
 #include "schema/vocabulary.h"
 
@@ -33,6 +34,7 @@ typedef struct measuring {
     const ph_property* property;
     const ph_column_binding* binding;
     const ph_recording* recording;
+    int recorded_class;
     ph_tune_column* column;
     bit_sums absolute;
     bit_sums residual[PH_TUNE_PREDICTOR_COUNT];
@@ -138,7 +140,12 @@ static void measure_span(measuring* of, const ph_span* span)
     int known = 0;
     for (int tick = span->first_tick; tick < span->end_tick; tick += every) {
         int64_t level;
-        if (!try_level(of, span->first_row + tick - span->first_tick, &level)) {
+        const int row = span->first_row + tick - span->first_tick;
+        if (ph_recording_class(of->recording, row) != of->recorded_class) {
+            known = 0;
+            continue;
+        }
+        if (!try_level(of, row, &level)) {
             continue;
         }
         ph_tune_column* column = of->column;
@@ -194,17 +201,18 @@ static void take_sums(const bit_sums* sums, uint64_t* cost256, int* rice_k)
 static void finish(measuring* of)
 {
     ph_tune_column* column = of->column;
-    uint64_t by_predictor[PH_TUNE_PREDICTOR_COUNT];
+    take_sums(&of->absolute, column->absolute256, &column->rice_k);
     for (int p = 0; p < PH_TUNE_PREDICTOR_COUNT; ++p) {
-        by_predictor[p] = arithmetic256(&of->residual[p]);
+        const bit_sums* residual = &of->residual[p];
+        int rice_k;
+        take_sums(residual, column->residual256[p], &rice_k);
+        column->residual256[p][PH_TUNE_ARITHMETIC] = arithmetic256(residual);
+        memcpy(column->lengths[p], residual->lengths, sizeof column->lengths[p]);
     }
-    column->predictor =
-        by_predictor[PH_TUNE_LINEAR] < by_predictor[PH_TUNE_LAST] ? PH_TUNE_LINEAR : PH_TUNE_LAST;
-    const bit_sums* residual = &of->residual[column->predictor];
-    take_sums(&of->absolute, column->absolute256, &column->rice_k[0]);
-    take_sums(residual, column->residual256, &column->rice_k[1]);
-    column->residual256[PH_TUNE_ARITHMETIC] = by_predictor[column->predictor];
-    memcpy(column->lengths, residual->lengths, sizeof column->lengths);
+    column->predictor = column->residual256[PH_TUNE_LINEAR][PH_TUNE_ARITHMETIC] <
+                                column->residual256[PH_TUNE_LAST][PH_TUNE_ARITHMETIC]
+                            ? PH_TUNE_LINEAR
+                            : PH_TUNE_LAST;
     const uint64_t top = ph_property_top(of->property, 0);
     column->absolute256[PH_TUNE_ARITHMETIC] =
         column->changes *
@@ -217,49 +225,88 @@ static void finish(measuring* of)
     }
 }
 
-static bool measure_property(const ph_schema* schema, const struct ph_recording* const* recordings,
-                             int recording_count, int index, ph_tune_column* column,
-                             ph_fault* fault)
+typedef struct measured_recording {
+    const ph_recording* recording;
+    ph_column_bindings* bindings; // by class of it
+} measured_recording;
+
+static const ph_column_binding* find_binding(const ph_column_bindings* bindings, int property)
 {
-    measuring* of = calloc(1, sizeof *of);
+    for (int b = 0; b < bindings->count; ++b) {
+        if (bindings->items[b].property == property) {
+            return &bindings->items[b];
+        }
+    }
+    return NULL;
+}
+
+// Of a class of the schema, all entities that are of it.
+static void measure_recording(measuring* of, const measured_recording* in, int class_index,
+                              int property)
+{
+    of->recording = in->recording;
+    const int spans = in->recording->first_span[in->recording->entity_count];
+    for (int c = 0; c < ph_recording_class_count(in->recording); ++c) {
+        of->recorded_class = c;
+        of->binding = find_binding(&in->bindings[c], property);
+        for (int s = 0;
+             s < spans && in->bindings[c].class_index == class_index && of->binding != NULL; ++s) {
+            measure_span(of, &in->recording->spans[s]);
+        }
+    }
+}
+
+static bool measure_class(const ph_schema* schema, int class_index, const measured_recording* in,
+                          int recording_count, ph_tune_column* columns, ph_fault* fault)
+{
+    const ph_class* type = ph_schema_class_at(schema, class_index);
+    measuring* of = malloc(sizeof *of);
     if (of == NULL) {
         return ph_fault_set_memory(fault);
     }
-    of->property = &ph_schema_class_at(schema, 0)->properties[index];
-    of->column = column;
-    column->is_number = of->property->is_number;
-    bool is_done = true;
-    for (int r = 0; r < recording_count && is_done && column->is_number; ++r) {
-        ph_column_bindings bindings;
-        of->recording = recordings[r];
-        is_done = ph_column_bindings_make(schema, recordings[r], &bindings, fault);
-        of->binding = NULL;
-        for (int b = 0; b < bindings.count; ++b) {
-            of->binding = bindings.items[b].property == index ? &bindings.items[b] : of->binding;
+    for (int p = 0; p < type->def.property_count; ++p) {
+        *of = (measuring){.property = &type->properties[p], .column = &columns[p]};
+        columns[p] = (ph_tune_column){.is_number = of->property->is_number};
+        for (int r = 0; r < recording_count && columns[p].is_number; ++r) {
+            measure_recording(of, &in[r], class_index, p);
         }
-        const int spans = recordings[r]->first_span[recordings[r]->entity_count];
-        for (int s = 0; s < spans && is_done && of->binding != NULL; ++s) {
-            measure_span(of, &recordings[r]->spans[s]);
+        if (columns[p].is_number) {
+            finish(of);
         }
-    }
-    if (is_done && column->is_number) {
-        finish(of);
     }
     free(of);
-    return is_done;
+    return true;
+}
+
+int ph_tune_column_count(const ph_schema* schema)
+{
+    return ph_schema_property_count(schema);
+}
+
+int ph_tune_first_column(const ph_schema* schema, int class_index)
+{
+    return ph_schema_first_property(schema, class_index);
 }
 
 bool ph_tune_columns_measure(const ph_schema* schema, const struct ph_recording* const* recordings,
                              int recording_count, ph_tune_column* columns, ph_fault* fault)
 {
-    const int count = ph_schema_class(schema, 0)->property_count;
-    for (int i = 0; i < count; ++i) {
-        columns[i] = (ph_tune_column){0};
-        if (!measure_property(schema, recordings, recording_count, i, &columns[i], fault)) {
-            return false;
-        }
+    measured_recording* in = calloc((size_t)recording_count, sizeof *in);
+    bool is_done = in != NULL || ph_fault_set_memory(fault);
+    for (int r = 0; r < recording_count && is_done; ++r) {
+        in[r].recording = recordings[r];
+        in[r].bindings = ph_column_bindings_make_all(schema, recordings[r], fault);
+        is_done = in[r].bindings != NULL;
     }
-    return true;
+    for (int c = 0; c < ph_schema_class_count(schema) && is_done; ++c) {
+        is_done = measure_class(schema, c, in, recording_count,
+                                columns + ph_schema_first_property(schema, c), fault);
+    }
+    for (int r = 0; r < recording_count && in != NULL; ++r) {
+        free(in[r].bindings);
+    }
+    free(in);
+    return is_done;
 }
 
 // ---- a schema
@@ -293,27 +340,40 @@ static void choose_coding(ph_property_def* def, const ph_tune_column* column)
         return;
     }
     def->coding = CODINGS[column->best];
-    def->rice_k = column->best == PH_TUNE_RICE ? column->rice_k[0] : 0;
+    def->rice_k = column->best == PH_TUNE_RICE ? column->rice_k : 0;
 }
 
 ph_schema* ph_tune_columns_schema(const ph_schema* derived, const ph_tune_column* columns,
                                   const ph_schema* models, ph_fault* fault)
 {
-    ph_class_def type = *ph_schema_class(derived, 0);
-    ph_property_def properties[PH_PROPERTIES_MAX];
-    for (int i = 0; i < type.property_count; ++i) {
-        properties[i] = type.properties[i];
-        if (properties[i].coding == PH_CODING_RANGE) {
-            widen(&properties[i]);
-            properties[i].default_value = 0.0;
-            choose_coding(&properties[i], &columns[i]);
-        }
-    }
-    type.properties = properties;
+    const int class_count = ph_schema_class_count(derived);
+    ph_class_def* classes = malloc((size_t)class_count * sizeof *classes);
+    ph_property_def* properties =
+        malloc((size_t)ph_schema_property_count(derived) * sizeof *properties);
     ph_schema* made = NULL;
     ph_error error = {0};
-    if (ph_schema_create_tuned(&type, 1, models, NULL, &made, &error) != PH_OK) {
+    if (classes == NULL || properties == NULL) {
+        ph_fault_set_memory(fault);
+    }
+    for (int c = 0; classes != NULL && properties != NULL && c < class_count; ++c) {
+        const int first = ph_schema_first_property(derived, c);
+        classes[c] = *ph_schema_class(derived, c);
+        for (int i = 0; i < classes[c].property_count; ++i) {
+            ph_property_def* def = &properties[first + i];
+            *def = classes[c].properties[i];
+            if (def->coding == PH_CODING_RANGE) {
+                widen(def);
+                def->default_value = 0.0;
+                choose_coding(def, &columns[first + i]);
+            }
+        }
+        classes[c].properties = &properties[first];
+    }
+    if (classes != NULL && properties != NULL &&
+        ph_schema_create_tuned(classes, class_count, models, NULL, &made, &error) != PH_OK) {
         ph_fault_set(fault, 0, 0, "no schema fits: %s", error.text);
     }
+    free(classes);
+    free(properties);
     return made;
 }

@@ -43,15 +43,20 @@ typedef struct ph_tune_column {
     int64_t high;
     uint64_t samples;                           // all
     uint64_t changes;                           // of these
-    int rice_k[2];                              // of the value, of the difference
+    int rice_k;                                 // of the value
     uint64_t absolute256[PH_TUNE_CODING_COUNT]; // all changes together, in 1/256 bit
-    uint64_t residual256[PH_TUNE_CODING_COUNT]; // with the predictor
-    ph_tune_predictor predictor;
-    ph_tune_coding best;               // of the value, among those that a schema can say
-    uint64_t lengths[PH_TUNE_LENGTHS]; // of the difference, in bits
+    uint64_t residual256[PH_TUNE_PREDICTOR_COUNT][PH_TUNE_CODING_COUNT]; // of the differences
+    ph_tune_predictor predictor;                                         // the better one
+    ph_tune_coding best; // of the value, among those that a schema can say
+    uint64_t lengths[PH_TUNE_PREDICTOR_COUNT][PH_TUNE_LENGTHS]; // of the differences, in bits
 } ph_tune_column;
 
-// For each property of the only class. Several recordings: once for each, they add up.
+// As many columns as the schema has properties, and where those of a class begin.
+int ph_tune_column_count(const ph_schema* schema);
+int ph_tune_first_column(const ph_schema* schema, int class_index);
+
+// For each property of all classes, in their order: so many columns. Several recordings: once for each, they
+// add up.
 // @return False with *fault filled: the schema does not fit, or no memory.
 bool ph_tune_columns_measure(const ph_schema* schema, const struct ph_recording* const* recordings,
                              int recording_count, ph_tune_column* columns, ph_fault* fault);

@@ -180,9 +180,14 @@ static ph_sim_counts profile_counts(const ph_way_sender* sender)
         .lost = stats.lost_packets,
         .withheld = stats.withheld_datagrams,
     };
-    const int property_count = ph_schema_class(sender->def.schema, 0)->property_count;
-    for (int p = 0; p < property_count; ++p) {
-        counts.property_bits256[p] = ph_viewer_property_bits256(world, sender->def.viewer, 0, p);
+    const ph_schema* schema = sender->def.schema;
+    int at = 0;
+    for (int c = 0; c < ph_schema_class_count(schema); ++c) {
+        const int count = ph_schema_class(schema, c)->property_count;
+        for (int p = 0; p < count && at < PH_SIM_PROPERTIES_MAX; ++p) {
+            counts.property_bits256[at++] =
+                ph_viewer_property_bits256(world, sender->def.viewer, c, p);
+        }
     }
     return counts;
 }

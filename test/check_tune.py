@@ -6,6 +6,7 @@
 import json
 import math
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -151,6 +152,98 @@ def it_says_what_is_wrong(folder):
     expect(run(folder, "tune", "--help"), "usage: pinhole tune")
 
 
+def write_mall(path, ticks=240, columns="class,speed,goods"):
+    """People who walk and carts that roll: two classes, each with a property of its own."""
+    lines = ["# rate 10", f"tick,entity,x_mm,y_mm,z_mm,heading_deg,{columns}"]
+    for t in range(ticks):
+        lines += [f"{t},{e},{t * 120},{e * 1500 + round(300 * math.sin(t / 2 + e))},0,{t * 9 % 360},person,{t * (e + 1) % 50},"
+                  for e in range(8)]
+        lines += [f"{t},{e},{round(9000 * math.cos(t / 12 + e))},{round(9000 * math.sin(t / 12 + e)) + 4000},0,0,cart,,"
+                  f"{(t // 9 + e) % 8}" for e in range(20, 30)]
+    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+def it_learns_classes(folder):
+    """Of a game of several classes each has its own properties, models and motion, as text and as bytes alike."""
+    write_mall(folder / "mall.csv")
+    run(folder, "convert", "mall.csv", "mall.phrec")
+    play = ("--viewers", "4")
+    told = run(folder, "tune", "mall.csv", *play, "-o", "mall.schema", "--page", "mall.html")
+    expect(told, "person.speed: levels 0..4", "cart.goods: levels 0..7", "how classes move", "  cart: bend 1.00",
+           "cart.position", "person.heading", "predicted best as it ")
+    expect((folder / "mall.html").read_text("utf-8"), "person.speed", "cart.goods", "differences from the last value", "How classes move", "0.55, now 1.00")
+    text = (folder / "mall.schema").read_text("ascii")
+    expect(text, "class person", "class cart bend 1", "model person.speed told", "model cart.goods told")
+    if "heading" in text[text.index("class cart"):text.index("class person")]:
+        sys.exit(f"carts have a heading, which is always 0:\n{text}")
+    run(folder, "tune", "mall.phrec", *play, "-o", "bytes.schema")
+    if (folder / "bytes.schema").read_text("ascii") != text:
+        sys.exit("another schema of the same recording as bytes")
+    sims = [json.loads(run(folder, "sim", "mall.phrec", *play, "--json", *more))
+            for more in ((), ("--schema", "mall.schema"), ("--tables", "mall.schema"))]
+    bits = [sim["bits_per_update"] for sim in sims]
+    if not (bits[1] < 0.98 * bits[0] and bits[2] < 0.98 * bits[0] and all(sim["converged"] for sim in sims)):
+        sys.exit(f"bits per update: {bits}")
+    if not (sims[1]["bits_by"]["cart.goods"] > 0 and sims[1]["error_mrad"]["mean"] < sims[0]["error_mrad"]["mean"]):
+        sys.exit(f"{sims[1]['bits_by']}, {sims[0]['error_mrad']} before, {sims[1]['error_mrad']} after")
+    # Learned for another budget: what is sent without a limit is sent at once.
+    told = run(folder, "tune", "mall.phrec", *play, "--kbps", "0", "--hz", "10", "-o", "free.schema")
+    expect(told, "without a limit of bits, the whole time")
+    free = [json.loads(run(folder, "sim", "mall.phrec", *play, "--json", "--kbps", "0", "--hz", "10", "--tables", name))
+            ["bits_per_update"] for name in ("mall.schema", "free.schema")]
+    if not free[1] < 0.97 * free[0]:
+        sys.exit(f"without a limit of bits, learned at 13 kbit/s and without one: {free}")
+    expect(run(folder, "tune", "mall.csv", *play, "--kbps", "40", "-o", "x"), "at 40 kbit/s, the whole time")
+    # A schema of the game's own, in another order, with what the recording has not; advice names the class.
+    (folder / "game.schema").write_text("class tree\n p: position\nclass person\n p: position\n speed: range 0..63\n"
+                                        "class cart\n at: position\n goods: range 0..63\n tag: range 0..9\n",
+                                        encoding="ascii")
+    told = run(folder, "tune", "mall.phrec", *play, "--schema", "game.schema", "--apply", "advice", "-o", "own.schema")
+    expect(told, "cart.tag: the recording has no values for it", "applied\n  1. `person.")
+    own = (folder / "own.schema").read_text("ascii")
+    expect(own, "class tree\n", "model cart.goods told")
+    if re.search(r"step 32|significant 4", own[own.index("class person"):own.index("class cart")]) is None:
+        sys.exit(f"advice changed nothing:\n{own}")
+    run(folder, "sim", "mall.phrec", *play, "--schema", "own.schema", "--compare", "--json")
+    # One class takes all of them; some take none of these.
+    (folder / "one.schema").write_text("class thing\n p: position\n goods: range 0..63\n", encoding="ascii")
+    expect(run(folder, "tune", "mall.phrec", *play, "--schema", "one.schema", "-o", "x"), "goods: levels 0..7")
+    (folder / "less.schema").write_text("class cart\n p: position\nclass tree\n p: position\n", encoding="ascii")
+    expect(run(folder, "tune", "mall.phrec", "--schema", "less.schema", "-o", "x", code=1),
+           "mall.phrec: some of its entities are of class person, which the schema has not")
+    write_mall(folder / "odd.csv", columns="kind,speed,goods")
+    expect(run(folder, "tune", "odd.csv", "--schema", "game.schema", "-o", "x", code=1),
+           "odd.csv: the schema has 3 classes, and nothing says of which one an entity is")
+    expect(run(folder, "sim", "mall.csv", "--compare", "snapshot", code=1), "snapshots know one class, and there are 2")
+
+
+def it_takes_all_that_can_be_read(folder):
+    """Cut anywhere or with a bit flipped anywhere: learned from as far as it goes, or refused in words; no crash."""
+    write_game(folder / "whole.csv", 4, 130)
+    run(folder, "convert", "whole.csv", "whole.phrec")
+    whole = (folder / "whole.phrec").read_bytes()
+    text = (folder / "whole.csv").read_bytes()
+    rng = random.Random(7)
+    tried = [(content[:at], name) for name, content in (("bytes", whole), ("text", text))
+             for at in (0, 1, len(content) - 1, *(rng.randrange(len(content)) for _ in range(6)))]
+    for name, content in (("bytes", whole), ("text", text)):
+        for at in (0, len(content) - 1, *(rng.randrange(len(content)) for _ in range(6))):
+            tried.append((content[:at] + bytes([content[at] ^ 1 << rng.randrange(8)]) + content[at + 1:], name))
+    outcomes = set()
+    for content, name in tried:
+        (folder / "bad").write_bytes(content)
+        done = subprocess.run([PROGRAM, "tune", "bad", "--viewers", "1", "-o", "bad.schema"], cwd=folder,
+                              capture_output=True, check=False)
+        said = done.stderr.decode("utf-8", "replace")
+        if done.returncode not in (0, 1) or (done.returncode == 1 and "bad" not in said) or \
+                (done.returncode == 0) != (folder / "bad.schema").exists():
+            sys.exit(f"pinhole tune of {name} that are bad: {done.returncode}, says {said!r}")
+        outcomes.add(done.returncode)
+        (folder / "bad.schema").unlink(missing_ok=True)
+    if outcomes != {0, 1}:
+        sys.exit("all that was tried came to the same")
+
+
 def models_of(text):
     """The two arrays of a C file of tables, by family."""
     arrays = []
@@ -201,5 +294,7 @@ with tempfile.TemporaryDirectory() as place:
     it_says_what_is_wrong(pathlib.Path(place))
     it_learns_from_several(pathlib.Path(place))
     it_applies_advice(pathlib.Path(place))
+    it_learns_classes(pathlib.Path(place))
+    it_takes_all_that_can_be_read(pathlib.Path(place))
     it_mixes(pathlib.Path(place))
-print("5 passed, 0 failed")
+print("7 passed, 0 failed")

@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static ph_recording* load_yard(void)
@@ -41,7 +42,7 @@ static ph_column_bindings bindings_of(const char* properties)
     ph_schema* schema = parse(properties);
     ph_column_bindings bindings;
     ph_fault fault = {0};
-    if (!ph_column_bindings_make(schema, yard, &bindings, &fault)) {
+    if (!ph_column_bindings_make(schema, yard, 0, &bindings, &fault)) {
         fail_msg("%d: %s", fault.line, fault.message);
     }
     ph_schema_destroy(schema);
@@ -55,7 +56,7 @@ static void assert_refused(const char* properties, const char* expected)
     ph_schema* schema = parse(properties);
     ph_column_bindings bindings;
     ph_fault fault = {0};
-    assert_false(ph_column_bindings_make(schema, yard, &bindings, &fault));
+    assert_false(ph_column_bindings_make(schema, yard, 0, &bindings, &fault));
     char said[300];
     snprintf(said, sizeof said, "%d:%d: %s", fault.line, fault.column, fault.message);
     assert_string_equal(said, expected);
@@ -110,7 +111,7 @@ static void a_column_of_empty_cells_is_bound_to_nothing(void** state)
     assert_non_null(made);
     ph_schema* schema = parse("hat: range 3..9\n");
     ph_column_bindings bindings;
-    assert_true(ph_column_bindings_make(schema, made, &bindings, &fault));
+    assert_true(ph_column_bindings_make(schema, made, 0, &bindings, &fault));
     assert_int_equal(bindings.count, 0);
     assert_int_equal(bindings.ignored_columns, 1);
     assert_int_equal(bindings.unbound_properties, 1u << 1);
@@ -145,7 +146,7 @@ static void a_derived_schema_wants_every_column(void** state)
     ph_schema* schema = ph_derive_schema(yard, &fault);
     assert_non_null(schema);
     ph_column_bindings bindings;
-    assert_true(ph_column_bindings_make(schema, yard, &bindings, &fault));
+    assert_true(ph_column_bindings_make(schema, yard, 0, &bindings, &fault));
     assert_int_equal(bindings.count, 6);
     assert_int_equal(bindings.ignored_columns, 0);
     assert_int_equal(bindings.unbound_properties, 0);
@@ -189,16 +190,172 @@ static void words_need_room(void** state)
     assert_refused("kind: string 4\n", "6:0: column kind: 'chest' is no text of at most 4 bytes as "
                                        "property kind needs it");
     assert_refused("kind: angle\n", "0:0: column kind holds words, which cannot set property kind");
-    assert_refused("level: entity\n",
+    assert_refused("kind: entity\n",
+                   "0:0: column kind holds words, which cannot set property kind");
+    assert_refused("level: bytes 3\n",
                    "0:0: column level holds numbers, which cannot set property level");
 }
 
-static void several_classes_are_refused(void** state)
+// ---- classes
+
+static const char PARK[] =
+    "# rate 2\ntick,entity,x_mm,y_mm,z_mm,heading_deg,class,fuel,lit,v_x,v_y,v_z,towed\n"
+    "0,1,0,0,0,0,car,80,,1,-2,0.5,2\n0,2,0,0,0,0,car,90,,0,0,0,\n"
+    "0,3,0,0,0,0,lamp,,1,,,,\n1,3,0,0,0,0,lamp,,0,,,,\n";
+
+static ph_recording* load_park(void)
+{
+    const ph_recording_def def = {0};
+    ph_fault fault;
+    ph_recording* park = ph_recording_parse(PARK, sizeof PARK - 1, &def, &fault);
+    assert_non_null(park);
+    assert_int_equal(ph_recording_class_count(park), 2);
+    assert_string_equal(ph_recording_class_name(park, 0), "car");
+    return park;
+}
+
+static ph_schema* parse_all(const char* text)
+{
+    ph_schema* schema;
+    ph_error error = {0};
+    if (ph_schema_parse(text, strlen(text), NULL, &schema, &error) != PH_OK) {
+        fail_msg("%d:%d: %s", error.line, error.column, error.text);
+    }
+    return schema;
+}
+
+static void refuse_park(const char* text, const char* expected)
+{
+    ph_recording* park = load_park();
+    ph_schema* schema = parse_all(text);
+    ph_fault fault = {0};
+    assert_null(ph_column_bindings_make_all(schema, park, &fault));
+    char said[300];
+    snprintf(said, sizeof said, "%d:%d: %s", fault.line, fault.column, fault.message);
+    assert_string_equal(said, expected);
+    ph_schema_destroy(schema);
+    ph_recording_destroy(park);
+}
+
+static void entities_are_of_the_class_of_their_name(void** state)
 {
     (void)state;
-    assert_refused("class d\np: position\n",
-                   "0:0: the schema has 2 classes; a recording knows only one: leave the schema "
-                   "out, or put the properties of all into one class");
+    ph_recording* park = load_park();
+    ph_schema* schema = parse_all("class tree\np: position\nclass lamp\np: position\nlit: bool\n"
+                                  "class car\nfuel: range 0..99\np: position\n");
+    ph_fault fault = {0};
+    ph_column_bindings* bindings = ph_column_bindings_make_all(schema, park, &fault);
+    assert_non_null(bindings);
+    assert_int_equal(bindings[0].class_index, 2);
+    assert_int_equal(bindings[0].count, 1);
+    assert_int_equal(bindings[0].items[0].property, 0);
+    assert_int_equal(bindings[1].class_index, 1);
+    assert_int_equal(bindings[1].items[0].property, 1);
+    free(bindings);
+    ph_schema_destroy(schema);
+    // Values are looked at of entities of the class alone, and one class takes all.
+    schema = parse_all("class car\np: position\nlit: range 5..9\nclass lamp\np: position\nfuel: "
+                       "range 5..9\n");
+    bindings = ph_column_bindings_make_all(schema, park, &fault);
+    assert_non_null(bindings);
+    free(bindings);
+    ph_schema_destroy(schema);
+    schema = parse_all("class thing\np: position\nlit: bool\nfuel: range 0..99\n");
+    bindings = ph_column_bindings_make_all(schema, park, &fault);
+    assert_non_null(bindings);
+    assert_true(bindings[0].class_index == 0 && bindings[1].class_index == 0);
+    free(bindings);
+    ph_schema_destroy(schema);
+    ph_recording_destroy(park);
+}
+
+static void vectors_have_several_columns_and_references_name_entities(void** state)
+{
+    (void)state;
+    ph_recording* park = load_park();
+    ph_schema* schema = parse_all("class car\np: position\nv: vec3 -9..9 step 0.5\ntowed: entity\n"
+                                  "u: vec3 -9..9 step 0.5\nclass lamp\np: position\n");
+    ph_fault fault = {0};
+    ph_column_bindings bindings;
+    assert_true(ph_column_bindings_make(schema, park, 0, &bindings, &fault));
+    assert_int_equal(bindings.count, 2);
+    assert_int_equal(bindings.items[0].field, PH_FIELD_F64X3);
+    assert_int_equal(ph_column_binding_parts(&bindings.items[0]), 3);
+    assert_string_equal(park->columns[bindings.items[0].column].name, "v_x");
+    assert_string_equal(park->columns[bindings.items[0].others[1]].name, "v_z");
+    assert_int_equal(bindings.items[1].field, PH_FIELD_ENTITY);
+    assert_int_equal(bindings.unbound_properties, 1u << 3);
+    ph_schema_destroy(schema);
+    ph_recording_destroy(park);
+    refuse_park("class car\np: position\nv: vec3 0..9 step 0.5\nclass lamp\np: position\n",
+                "3:0: column v_y: -2 is outside of 0..9 of property v");
+}
+
+static void classes_that_do_not_fit_are_refused(void** state)
+{
+    (void)state;
+    assert_refused(
+        "class d\np: position\n",
+        "0:0: the schema has 2 classes, and nothing says of which one an entity is: that "
+        "takes a column named class with a name in every cell");
+    refuse_park("class car\np: position\nclass tree\np: position\n",
+                "0:0: some of its entities are of class lamp, which the schema has not");
+    refuse_park("class car\np: position\nfuel: range 0..85\nclass lamp\np: position\n",
+                "4:0: column fuel: 90 is outside of 0..85 of property fuel");
+}
+
+// Columns that are named as those of properties that every recording has.
+static void columns_with_a_dash_behind_are_their_own(void** state)
+{
+    (void)state;
+    static const char TEXT[] =
+        "# rate 2\ntick,entity,x_mm,y_mm,z_mm,heading_deg,heading_,class,class_\n"
+        "0,1,0,0,0,90,5,7,8\n";
+    const ph_recording_def def = {0};
+    ph_fault fault = {0};
+    ph_recording* made = ph_recording_parse(TEXT, sizeof TEXT - 1, &def, &fault);
+    assert_non_null(made);
+    ph_schema* schema = ph_derive_schema(made, &fault);
+    assert_non_null(schema);
+    ph_column_bindings bindings;
+    assert_true(ph_column_bindings_make(schema, made, 0, &bindings, &fault));
+    assert_int_equal(bindings.items[0].column, PH_BINDING_HEADING);
+    for (int i = 0; i < 3; ++i) {
+        assert_int_equal(bindings.items[1 + i].column, i);
+    }
+    assert_false(bindings.is_heading_ignored);
+    ph_schema_destroy(schema);
+    // In whole numbers it is no direction.
+    schema = parse_all("class c\np: position\nheading: range 0..19\n");
+    assert_true(ph_column_bindings_make(schema, made, 0, &bindings, &fault));
+    assert_int_equal(bindings.items[0].column, 0);
+    ph_schema_destroy(schema);
+    ph_recording_destroy(made);
+}
+
+static void what_is_no_name_is_no_class(void** state)
+{
+    (void)state;
+    static const char* const CELLS[] = {"3", "mad wolf", "", "a_name_of_thirty_two_characters_x"};
+    for (size_t i = 0; i < sizeof CELLS / sizeof CELLS[0]; ++i) {
+        char text[300];
+        snprintf(
+            text, sizeof text,
+            "# rate 2\ntick,entity,x_mm,y_mm,z_mm,heading_deg,class\n0,1,0,0,0,0,%s\n0,2,0,0,0,"
+            "0,%s\n",
+            i == 2 ? "wolf" : CELLS[i], CELLS[i]);
+        const ph_recording_def def = {.is_pose_only = i == 0};
+        ph_fault fault = {0};
+        ph_recording* made = ph_recording_parse(text, strlen(text), &def, &fault);
+        assert_non_null(made);
+        assert_int_equal(made->class_column, -1);
+        ph_schema* schema = ph_derive_schema(made, &fault);
+        assert_non_null(schema);
+        assert_string_equal(ph_schema_class(schema, 0)->name, "thing");
+        assert_int_equal(ph_schema_class(schema, 0)->property_count, i == 0 ? 2 : 3);
+        ph_schema_destroy(schema);
+        ph_recording_destroy(made);
+    }
 }
 
 int main(void)
@@ -214,7 +371,11 @@ int main(void)
         cmocka_unit_test(a_value_outside_of_the_range_is_named_with_its_line),
         cmocka_unit_test(a_decimal_is_no_whole_number),
         cmocka_unit_test(words_need_room),
-        cmocka_unit_test(several_classes_are_refused),
+        cmocka_unit_test(entities_are_of_the_class_of_their_name),
+        cmocka_unit_test(vectors_have_several_columns_and_references_name_entities),
+        cmocka_unit_test(classes_that_do_not_fit_are_refused),
+        cmocka_unit_test(columns_with_a_dash_behind_are_their_own),
+        cmocka_unit_test(what_is_no_name_is_no_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,6 +185,60 @@ static void several_recordings_give_one_schema_that_holds_all(void** state)
     }
 }
 
+static void each_class_has_the_columns_that_it_fills_in(void** state)
+{
+    (void)state;
+    static const char PARK[] =
+        "# rate 2\ntick,entity,x_mm,y_mm,z_mm,heading_deg,class,hp,qx,qy,qz,qw,mood,none\n"
+        "0,1,0,0,0,90,wolf,3,,,,,calm,\n0,2,0,0,0,0,lamp,200,,,,,,\n0,3,0,0,0,5,ship,,0,0,0,1,,\n"
+        "1,1,0,0,0,0,wolf,9,,,,,angry,\n1,2,0,0,0,0,lamp,250,,,,,,\n";
+    assert_derived(PARK, "class lamp\n    position: position 16 step 16\n"
+                         "    hp: range 200..250 distance 100\n"
+                         "\nclass ship\n    position: position 16 step 16\n"
+                         "    orientation: quaternion 11 orientation\n"
+                         "\nclass wolf\n    position: position 16 step 16\n"
+                         "    heading: angle 8 turn 360 distance 50 significant 5\n"
+                         "    hp: range 3..9 distance 100\n    mood: enum 2 distance 100\n");
+    const ph_recording_def pose = {.is_pose_only = true};
+    ph_fault fault = {0};
+    assert_prints(ph_recording_parse(PARK, sizeof PARK - 1, &pose, &fault),
+                  "class lamp\n    position: position 16 step 16\n"
+                  "\nclass ship\n    position: position 16 step 16\n"
+                  "    orientation: quaternion 11 orientation\n"
+                  "\nclass wolf\n    position: position 16 step 16\n"
+                  "    heading: angle 8 turn 360 distance 50 significant 5\n");
+}
+
+static void several_recordings_give_all_of_their_classes(void** state)
+{
+    (void)state;
+    ph_recording* recordings[] = {
+        read_one("# rate 1\ntick,entity,x_mm,y_mm,z_mm,heading_deg,class,hp\n"
+                 "0,1,0,0,0,0,wolf,3\n0,2,0,0,0,0,tree,\n"),
+        read_one("# rate 1\ntick,entity,x_mm,y_mm,z_mm,heading_deg,class,hp\n"
+                 "0,1,0,0,0,7,wolf,90\n0,2,0,0,0,0,boat,7\n"),
+        read_one("# rate 1\ntick,entity,x_mm,y_mm,z_mm,heading_deg,hp\n0,1,0,0,0,0,3\n"),
+    };
+    const ph_recording* const all[] = {recordings[0], recordings[1], recordings[2]};
+    ph_fault fault = {0};
+    ph_schema* schema = ph_derive_schema_of(all, 2, &fault);
+    assert_non_null(schema);
+    char text[1024];
+    assert_true(ph_schema_print(schema, text, sizeof text) < sizeof text);
+    assert_int_equal(ph_schema_class_count(schema), 3);
+    assert_non_null(strstr(text, "class wolf\n    position: position 16 step 16\n    heading: "));
+    assert_non_null(strstr(text, "hp: range 3..90 "));
+    assert_non_null(
+        strstr(text, "class boat\n    position: position 16 step 16\n    hp: range 7..8 "));
+    ph_schema_destroy(schema);
+    assert_null(ph_derive_schema_of(all, 3, &fault));
+    assert_string_equal(fault.message, "one recording says of which class its entities are, and "
+                                       "another does not");
+    for (int i = 0; i < 3; ++i) {
+        ph_recording_destroy(recordings[i]);
+    }
+}
+
 static void a_schema_is_loaded_from_a_file(void** state)
 {
     (void)state;
@@ -220,6 +274,8 @@ int main(void)
         cmocka_unit_test(a_ground_gives_its_tolerance),
         cmocka_unit_test(several_recordings_give_one_schema_that_holds_all),
         cmocka_unit_test(what_turns_in_space_has_an_orientation),
+        cmocka_unit_test(each_class_has_the_columns_that_it_fills_in),
+        cmocka_unit_test(several_recordings_give_all_of_their_classes),
         cmocka_unit_test(a_schema_is_loaded_from_a_file),
         cmocka_unit_test(a_broken_schema_says_where),
     };

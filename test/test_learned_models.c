@@ -204,6 +204,37 @@ static void difference_says_that_models_differ(void** state)
     ph_schema_destroy(other);
 }
 
+// What a table leaves open is taken; what it says stays, and so does a class that the text has not.
+static void tables_in_c_take_how_classes_move(void** state)
+{
+    (void)state;
+    static const char* const TEXTS[] = {
+        "class kart bend 0.3 leg 120\n    position: position\nclass ship bend 0\n    position: "
+        "position\n",
+        "class kart bend 0.3 leg 120\n    position: position\nclass ship bend 0\n    position: "
+        "position\n"
+        "model NAME 0 12\n",
+    };
+    const ph_property_def position = ph_property_position("position");
+    const ph_class_def types[] = {
+        {.name = "ship", .properties = &position, .property_count = 1, .leg_ms = 50},
+        {.name = "tree", .properties = &position, .property_count = 1},
+        {.name = "kart", .properties = &position, .property_count = 1, .bend = 1.5},
+    };
+    for (int i = 0; i < 2; ++i) {
+        ph_schema* tuned = parse(TEXTS[i]);
+        ph_schema* schema = NULL;
+        assert_int_equal(ph_schema_create_tuned(types, 3, tuned, NULL, &schema, NULL), PH_OK);
+        ph_schema_destroy(tuned);
+        assert_true(ph_schema_class(schema, 0)->bend == PH_BEND_NONE);
+        assert_int_equal(ph_schema_class(schema, 0)->leg_ms, 50);
+        assert_true(ph_schema_class(schema, 1)->bend == 0.55);
+        assert_true(ph_schema_class(schema, 2)->bend == 1.5);
+        assert_int_equal(ph_schema_class(schema, 2)->leg_ms, 120);
+        ph_schema_destroy(schema);
+    }
+}
+
 // A game's own tables take the models of a text by the names of properties.
 static void tables_in_c_take_models(void** state)
 {
@@ -236,6 +267,7 @@ int main(void)
         cmocka_unit_test(models_leave_room_for_the_largest_update),
         cmocka_unit_test(difference_says_that_models_differ),
         cmocka_unit_test(tables_in_c_take_models),
+        cmocka_unit_test(tables_in_c_take_how_classes_move),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -325,7 +325,7 @@ static void properties_named_as_columns_have_columns_of_their_own(void** state)
     ph_schema* recorded;
     ph_column_bindings bindings;
     assert_int_equal(ph_schema_parse(SCHEMA, strlen(SCHEMA), NULL, &recorded, NULL), PH_OK);
-    assert_true(ph_column_bindings_make(recorded, recording, &bindings, &fault));
+    assert_true(ph_column_bindings_make(recorded, recording, 0, &bindings, &fault));
     assert_true(bindings.count >= 5 && bindings.is_heading_ignored);
     ph_schema_destroy(recorded);
     ph_recording_destroy(recording);
@@ -372,6 +372,97 @@ static void another_entity_of_the_same_key_is_a_jump(void** state)
     ph_recorder_destroy(recorder);
     ph_world_destroy(world);
     ph_schema_destroy(schema);
+    free(file.bytes);
+}
+
+// Two classes that share a name, and a key that goes from one to the other.
+static written_file record_park(const char* schema_text)
+{
+    ph_schema* schema;
+    ph_world* world;
+    ph_recorder* recorder;
+    written_file file = make_file();
+    assert_int_equal(ph_schema_parse(schema_text, strlen(schema_text), NULL, &schema, NULL), PH_OK);
+    ph_world_def world_def = ph_world_def_default();
+    world_def.schema = schema;
+    assert_int_equal(ph_world_create(&world_def, &world), PH_OK);
+    ph_recorder_def def = ph_recorder_def_default();
+    def.world = world;
+    assert_int_equal(ph_recorder_create(&def, &recorder), PH_OK);
+    ph_entity_id car;
+    ph_entity_id other;
+    assert_int_equal(ph_world_spawn(world, &(ph_spawn){.class_index = 1, .key = 5}, &car), PH_OK);
+    assert_int_equal(ph_world_spawn(world, &(ph_spawn){.class_index = 0, .key = 7}, &other), PH_OK);
+    for (int tick = 0; tick < RECORDED_TICKS; ++tick) {
+        const int64_t health = 20 + tick;
+        ph_world_set_property(world, car, 1, PH_FIELD_I64, &health, sizeof health);
+        if (tick == 4) {
+            ph_world_despawn(world, other);
+            ph_world_spawn(world, &(ph_spawn){.class_index = 1, .key = 7}, &other);
+        }
+        ph_world_tick(world);
+        assert_int_equal(ph_recorder_tick(recorder), PH_OK);
+    }
+    assert_int_equal(ph_recorder_finish(recorder, write_file, &file), PH_OK);
+    ph_recorder_destroy(recorder);
+    ph_world_destroy(world);
+    ph_schema_destroy(schema);
+    return file;
+}
+
+static void each_entity_has_the_class_that_it_was_recorded_with(void** state)
+{
+    (void)state;
+    static const char SCHEMA[] =
+        "class lamp\n    at: position\n    class: range 0..3\nclass car\n    at: position\n"
+        "    health: range 0..99\nclass tree\n    at: position\n";
+    written_file file = record_park(SCHEMA);
+    ph_recording* recording = read_again(&file);
+    assert_int_equal(ph_recording_class_count(recording), 2); // there is no tree
+    const int column = recording->class_column;
+    assert_true(column >= 0);
+    for (int tick = 0; tick < RECORDED_TICKS; ++tick) {
+        const int car = ph_recording_class(recording, ph_recording_row(recording, 0, tick));
+        const int other = ph_recording_class(recording, ph_recording_row(recording, 1, tick));
+        assert_string_equal(ph_recording_class_name(recording, car), "car");
+        assert_string_equal(ph_recording_class_name(recording, other), tick < 4 ? "lamp" : "car");
+    }
+    // The schema that it was recorded with takes all of it; a property called class has a column, too.
+    ph_schema* recorded;
+    ph_fault fault = {0};
+    assert_int_equal(ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &recorded, NULL), PH_OK);
+    ph_column_bindings* bindings = ph_column_bindings_make_all(recorded, recording, &fault);
+    assert_non_null(bindings);
+    for (int i = 0; i < 2; ++i) {
+        assert_int_equal(bindings[i].unbound_properties, 0);
+        assert_int_equal(bindings[i].count, 1);
+    }
+    free(bindings);
+    ph_schema_destroy(recorded);
+    // As text, and as bytes once more.
+    assert_lossless(recording, "");
+    ph_recording_destroy(recording);
+    free(file.bytes);
+}
+
+// What a text becomes whose cells are empty here and there is one class; a name like theirs is none of them.
+static void things_are_of_one_class(void** state)
+{
+    (void)state;
+    ph_recording* holes = parse_text("# rate 2\n" NAMES ",hp\n0,1,1,1,1,1,5\n0,2,1,1,1,1,\n");
+    written_file file = make_file();
+    char note[PH_RECORDING_NOTE_MAX];
+    write_again(holes, &file, note);
+    ph_recording* again = read_again(&file);
+    assert_int_equal(again->class_column, -1);
+    ph_recording_destroy(again);
+    ph_recording_destroy(holes);
+    free(file.bytes);
+    file = record_park(
+        "class thing\n at: position\nclass thing_2nd\n at: position\n    hp: range 0..99\n");
+    again = read_again(&file);
+    assert_int_equal(ph_recording_class_count(again), 2);
+    ph_recording_destroy(again);
     free(file.bytes);
 }
 
@@ -464,6 +555,8 @@ int main(void)
         cmocka_unit_test(properties_named_as_columns_have_columns_of_their_own),
         cmocka_unit_test(the_longest_rows_fit_into_text),
         cmocka_unit_test(another_entity_of_the_same_key_is_a_jump),
+        cmocka_unit_test(each_entity_has_the_class_that_it_was_recorded_with),
+        cmocka_unit_test(things_are_of_one_class),
         cmocka_unit_test(large_keys_are_numbered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,82 @@ static void the_promises_hold_on_a_town(void** state)
     tear_down(&f);
 }
 
+// Walkers of a town, every third of which is of another class.
+static void of_several_classes(fixture* f, double seconds)
+{
+    ph_fault fault = {0};
+    const ph_scene_recording_def town = {
+        .scene = "town", .count = 30, .seconds = seconds, .seed = 7};
+    f->recording = ph_scene_recording_make(&town, &fault);
+    assert_non_null(f->recording);
+    ph_column* class_column = &f->recording->columns[0];
+    memcpy(class_column->name, "class", sizeof "class");
+    class_column->kind = PH_COLUMN_WORD;
+    ph_lexicon_add(&class_column->lexicon, "guard", 5);
+    ph_lexicon_add(&class_column->lexicon, "smith", 5);
+    for (int e = 0; e < f->recording->entity_count; ++e) {
+        int first;
+        const int rows = ph_recording_rows(f->recording, e, &first);
+        for (int i = first; i < first + rows; ++i) {
+            class_column->value[i] = e % 3 == 0 ? 0 : 1;
+        }
+    }
+    // Of one only: the last column is the smiths' alone, and told less far.
+    ph_column* last = &f->recording->columns[f->recording->column_count - 1];
+    for (int row = 0; row < f->recording->row_count; ++row) {
+        last->value[row] = class_column->value[row] == 0.0 ? (double)NAN : last->value[row];
+    }
+    ph_recording_find_classes(f->recording);
+    f->schema = ph_derive_schema(f->recording, &fault);
+    assert_non_null(f->schema);
+    assert_int_equal(ph_schema_class_count(f->schema), 2);
+    f->def = ph_sim_def_default();
+    f->def.viewers = 3;
+}
+
+static void the_promises_hold_for_several_classes(void** state)
+{
+    (void)state;
+    fixture f;
+    of_several_classes(&f, 14.0);
+    static ph_sim_miss misses[3][2];
+    f.def.misses = misses[0];
+    run_on(&f, 2);
+    assert_true(f.result.is_converged);
+    assert_int_equal(f.result.traffic.overruns + f.result.traffic.refused, 0);
+    assert_true(f.result.figures.stale_ms.mean > 0.0 && f.result.figures.stale_ms.p50 == 0.0);
+    uint64_t sum = 0;
+    int guards = 0;
+    int smiths = 0;
+    ph_sim_bits bits;
+    for (int i = 0; ph_sim_result_bits(&f.result, i, &bits); ++i) {
+        sum += bits.bits256;
+        guards += strncmp(bits.key, "guard.", 6) == 0 && bits.bits256 > 0 ? 1 : 0;
+        smiths += strncmp(bits.key, "smith.", 6) == 0 && bits.bits256 > 0 ? 1 : 0;
+    }
+    assert_true(sum == 8 * 256 * f.result.traffic.payload_bytes);
+    assert_true(guards >= 2 && smiths >= 2);
+    // Errors by class are those of all.
+    double mrad = 0.0;
+    double count = 0.0;
+    for (int i = 0; i < 6; ++i) {
+        assert_true(misses[i / 2][i % 2].count > 0);
+        mrad += misses[i / 2][i % 2].mrad;
+        count += (double)misses[i / 2][i % 2].count;
+    }
+    assert_true(fabs(mrad / count / f.result.figures.error_mrad.mean - 1.0) < 1e-9);
+    // Snapshots know one.
+    ph_fault fault = {0};
+    ph_pool* pool = ph_pool_create(1);
+    f.def.is_snapshot = true;
+    f.def.profile = PH_PROFILE_CLASSIC;
+    assert_false(ph_sim_run(&f.def, f.recording, f.schema, pool, &f.result, &fault));
+    assert_string_equal(fault.message,
+                        "snapshots know one class, and there are 2: give a --schema of one");
+    ph_pool_destroy(pool);
+    tear_down(&f);
+}
+
 static void bits_by_reason_add_up_exactly(void** state)
 {
     (void)state;
@@ -509,6 +585,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_promises_hold_on_a_town),
+        cmocka_unit_test(the_promises_hold_for_several_classes),
         cmocka_unit_test(bits_by_reason_add_up_exactly),
         cmocka_unit_test(parts_can_be_exchanged_one_by_one),
         cmocka_unit_test(the_promises_hold_for_what_turns_in_space),

@@ -144,7 +144,7 @@ static void a_value_that_was_not_told_is_found(void** state)
     assert_int_equal(ph_sim_differing(&f.pair, shown, f.pair.entity, UINT64_MAX), 0);
     const int trait = f.stage->trait_count - 1;
     int64_t value = 0;
-    const int property = f.stage->traits[trait].property;
+    const int property = f.stage->parts[trait].property;
     ph_world_get_property(f.stage->world, own, property, PH_FIELD_I64, &value, sizeof value);
     value = value == 0 ? 1 : 0;
     assert_int_equal(
@@ -171,10 +171,35 @@ static void a_value_beyond_the_edge_of_the_world_is_found(void** state)
     assert_true(ph_sim_is_equal(&f.pair));
     int64_t health = 5;
     assert_int_equal(ph_world_set_property(f.stage->world, f.stage->source->entity_id[1],
-                                           f.stage->traits[0].property, PH_FIELD_I64, &health,
+                                           f.stage->parts[0].property, PH_FIELD_I64, &health,
                                            sizeof health),
                      PH_OK);
     assert_false(ph_sim_is_equal(&f.pair));
+    tear_down(&f);
+}
+
+// Of the second class of two, whose properties the first has not.
+static void a_value_of_another_class_is_found(void** state)
+{
+    static const char TEXT[] = "# rate 10\ntick,entity,x_mm,y_mm,z_mm,heading_deg,class,health\n"
+                               "0,1,0,0,0,0,box,\n0,2,4000,0,0,0,wolf,9\n0,3,4000,0,0,0,box,\n";
+    const ph_recording_def def = {0};
+    ph_fault fault = {0};
+    fixture f;
+    set_up_on(&f, way_of(state), ph_recording_parse(TEXT, strlen(TEXT), &def, &fault));
+    exchange(&f);
+    assert_true(ph_sim_is_equal(&f.pair));
+    assert_int_equal(f.stage->trait_count, 1);
+    assert_int_equal(f.stage->has[1], 1);
+    assert_int_equal(f.stage->has[0] | f.stage->has[2], 0);
+    const int64_t health = 10;
+    assert_int_equal(ph_world_set_property(f.stage->world, f.stage->source->entity_id[1], 1,
+                                           PH_FIELD_I64, &health, sizeof health),
+                     PH_OK);
+    assert_false(ph_sim_is_equal(&f.pair));
+    assert_int_equal(ph_sim_differing(&f.pair, find(&f, 1), 1, 1), 1);
+    exchange(&f);
+    assert_true(ph_sim_is_equal(&f.pair));
     tear_down(&f);
 }
 
@@ -219,6 +244,7 @@ int main(void)
         cmocka_unit_test_prestate(a_value_that_was_not_told_is_found, &snapshot),
         cmocka_unit_test_prestate(a_value_beyond_the_edge_of_the_world_is_found, &profile),
         cmocka_unit_test_prestate(a_value_beyond_the_edge_of_the_world_is_found, &snapshot),
+        cmocka_unit_test_prestate(a_value_of_another_class_is_found, &profile),
         cmocka_unit_test_prestate(a_step_that_was_not_told_is_found, &profile),
         cmocka_unit_test_prestate(a_step_that_was_not_told_is_found, &snapshot),
         cmocka_unit_test_prestate(an_entity_that_left_and_is_still_shown_is_found, &profile),

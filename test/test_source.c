@@ -156,6 +156,74 @@ static void the_last_tick_is_the_end(void** state)
     end(&f);
 }
 
+// ---- classes
+
+static int class_of(const fixture* f, int entity)
+{
+    int class_index = -1;
+    assert_int_equal(ph_world_identify(f->world, f->source->entity_id[entity], NULL, &class_index),
+                     PH_OK);
+    return class_index;
+}
+
+static ph_entity_id reference_of(const fixture* f, int entity, int property)
+{
+    ph_entity_id id;
+    assert_int_equal(ph_world_get_property(f->world, f->source->entity_id[entity], property,
+                                           PH_FIELD_ENTITY, &id, sizeof id),
+                     PH_OK);
+    return id;
+}
+
+// Entity 3 becomes a car; what 1 pulls comes later in the same tick, leaves, and is there again.
+static void entities_are_of_their_class_and_refer_to_each_other(void** state)
+{
+    (void)state;
+    static const char CSV[] =
+        "# rate 2\ntick,entity,x_mm,y_mm,z_mm,heading_deg,class,fuel,pulls,v_x,v_y,v_z,lit\n"
+        "0,1,0,0,0,0,car,80,7,1,-2,0.5,\n0,3,9,0,0,0,lamp,,,,,,1\n0,7,0,0,0,0,car,5,,,,,\n"
+        "1,1,0,0,0,0,car,80,7,1,-2,1.5,\n1,3,9,0,0,0,car,33,1,0,0,0,\n"
+        "2,1,0,0,0,0,car,80,7,1,-2,1.5,\n2,3,9,0,0,0,car,33,1,0,0,0,\n2,7,0,0,0,0,car,5,99,,,,\n";
+    static const char SCHEMA[] = "class lamp\np: position\nlit: bool\n"
+                                 "class car\np: position\nfuel: range 0..99\npulls: entity\nv: "
+                                 "vec3 -9..9 step 0.5 initial 3\n";
+    const ph_recording_def def = {0};
+    ph_fault fault = {0};
+    fixture f = {.recording = ph_recording_parse(CSV, sizeof CSV - 1, &def, &fault)};
+    assert_non_null(f.recording);
+    assert_int_equal(ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &f.schema, NULL), PH_OK);
+    f.source = ph_source_create(f.recording, f.schema, &fault);
+    assert_non_null(f.source);
+    make_world(&f);
+    put(&f);
+    assert_int_equal(class_of(&f, 0), 1);
+    assert_int_equal(class_of(&f, 1), 0);
+    assert_true(read_number(&f, 0, 1) == 80.0 && read_number(&f, 1, 1) == 1.0);
+    assert_int_equal(reference_of(&f, 0, 2).index1, f.source->entity_id[2].index1);
+    assert_int_equal(reference_of(&f, 2, 2).index1, 0);
+    double v[3];
+    ph_world_get_property(f.world, f.source->entity_id[0], 3, PH_FIELD_F64X3, v, sizeof v);
+    assert_true(v[0] == 1.0 && v[1] == -2.0 && v[2] == 0.5);
+    ph_world_get_property(f.world, f.source->entity_id[2], 3, PH_FIELD_F64X3, v, sizeof v);
+    assert_true(v[0] == 3.0 && v[2] == 3.0);
+    step(&f);
+    assert_int_equal(class_of(&f, 1), 1);
+    assert_true(read_number(&f, 1, 1) == 33.0);
+    ph_world_get_property(f.world, f.source->entity_id[0], 3, PH_FIELD_F64X3, v, sizeof v);
+    assert_true(v[2] == 1.5);
+    assert_int_equal(reference_of(&f, 0, 2).index1, 0); // 7 is away
+    assert_int_equal(reference_of(&f, 1, 2).index1, f.source->entity_id[0].index1);
+    step(&f);
+    assert_int_equal(reference_of(&f, 0, 2).index1, f.source->entity_id[2].index1);
+    assert_int_equal(reference_of(&f, 2, 2).index1, 0); // there is no 99
+    assert_int_equal(ph_world_entity_count(f.world), 3);
+    // One at a time, of a row of another class.
+    const int row = f.recording->spans[f.recording->first_span[1]].first_row;
+    assert_int_equal(ph_source_set_row(f.source, f.world, f.source->entity_id[1], row, -1),
+                     PH_ERROR_ARGUMENT);
+    end(&f);
+}
+
 // ---- in a world
 
 static void a_put_spawns_every_entity_with_all_values(void** state)
@@ -451,6 +519,7 @@ int main(void)
         cmocka_unit_test(the_arrays_show_the_present_tick),
         cmocka_unit_test(an_absent_entity_stays_where_it_was),
         cmocka_unit_test(the_last_tick_is_the_end),
+        cmocka_unit_test(entities_are_of_their_class_and_refer_to_each_other),
         cmocka_unit_test(a_put_spawns_every_entity_with_all_values),
         cmocka_unit_test(an_empty_cell_is_the_initial_value),
         cmocka_unit_test(a_cell_that_becomes_empty_is_the_initial_value_again),

@@ -13,8 +13,12 @@
 #include "kit/tune.h"
 #include "kit/tune_columns.h"
 
+#include "schema/learned_models.h"
+
+#include <pinhole/entropy.h>
 #include <pinhole/integers.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +36,8 @@ static char* tune(const ph_sim_material* material, int threads, ph_tune_result* 
 {
     const struct ph_recording* recordings[] = {material->recording};
     ph_pool* pool = ph_pool_create(threads);
-    const ph_tune_def def = {.recordings = recordings,
+    const ph_tune_def def = {.kbps = PH_TUNE_KBPS,
+                             .recordings = recordings,
                              .recording_count = 1,
                              .base = material->schema,
                              .viewers = 2,
@@ -95,9 +100,9 @@ static void columns_cost_what_codings_say(void** state)
     const int gamma = 2 * ph_gamma_cost_bits(200) + ph_gamma_cost_bits(0);
     assert_int_equal(power->absolute256[PH_TUNE_GAMMA], gamma * 256);
     assert_int_equal(power->predictor, PH_TUNE_LAST);
-    assert_int_equal(power->lengths[8], 3);
+    assert_int_equal(power->lengths[PH_TUNE_LAST][8], 3);
     const int gamma_of_difference = 2 * ph_gamma_cost_bits(400) + ph_gamma_cost_bits(399);
-    assert_int_equal(power->residual256[PH_TUNE_GAMMA], gamma_of_difference * 256);
+    assert_int_equal(power->residual256[PH_TUNE_LAST][PH_TUNE_GAMMA], gamma_of_difference * 256);
     const ph_tune_column* idle = &columns[3];
     assert_true(idle->changes == 0 && idle->low == idle->high && idle->samples == 4);
     // Others of the kind may have greater values.
@@ -131,10 +136,96 @@ static void angles_go_the_shorter_way(void** state)
     assert_int_equal(columns[1].changes, 79);
     // 7 or 8 of 256 levels, by the difference; by its way 0 or 1.
     assert_int_equal(columns[1].predictor, PH_TUNE_LINEAR);
-    assert_int_equal(columns[1].lengths[0] + columns[1].lengths[1], 78);
-    assert_int_equal(columns[1].lengths[3], 1);
+    assert_int_equal(columns[1].lengths[PH_TUNE_LINEAR][0] + columns[1].lengths[PH_TUNE_LINEAR][1],
+                     78);
+    assert_int_equal(columns[1].lengths[PH_TUNE_LINEAR][3], 1);
     ph_schema_destroy(derived);
     ph_recording_destroy(recording);
+}
+
+// ---- several classes
+
+enum { ARENA_TICKS = 480, ARENA_HZ = 20, ARENA_EACH = 12 };
+
+// Orbits turn steadily, so that a change of velocity goes on; walkers sway, so that it is taken back soon.
+static ph_recording* make_arena(void)
+{
+    const size_t size = (size_t)ARENA_TICKS * 2 * ARENA_EACH * 64 + 200;
+    char* text = malloc(size);
+    assert_non_null(text);
+    size_t used = (size_t)snprintf(
+        text, size, "# rate %d\ntick,entity,x_mm,y_mm,z_mm,heading_deg,class,power\n", ARENA_HZ);
+    for (int t = 0; t < ARENA_TICKS; ++t) {
+        for (int e = 0; e < ARENA_EACH; ++e) {
+            const double turn = 1.2 * t / ARENA_HZ + e;
+            used +=
+                (size_t)snprintf(text + used, size - used, "%d,%d,%d,%d,0,0,orbit,63\n", t, e,
+                                 (int)(9000.0 * cos(turn)) + 3000 * e, (int)(9000.0 * sin(turn)));
+        }
+        for (int e = 0; e < ARENA_EACH; ++e) {
+            used += (size_t)snprintf(text + used, size - used, "%d,%d,%d,%d,0,0,walker,%d\n", t,
+                                     100 + e, 60 * t, (int)(150.0 * sin(0.6 * t + e)) + 1000 * e,
+                                     t / 8 % 50);
+        }
+    }
+    const ph_recording_def def = {0};
+    ph_fault fault = {0};
+    ph_recording* made = ph_recording_parse(text, used, &def, &fault);
+    if (made == NULL) {
+        fail_msg("%d: %s", fault.line, fault.message);
+    }
+    free(text);
+    return made;
+}
+
+static void each_class_is_learned_by_itself(void** state)
+{
+    (void)state;
+    static const char SCHEMA[] =
+        "class walker\n    position: position\n    power: range 0..63\n    rage: range 0..63\n"
+        "class orbit\n    position: position\n    moons: range 0..3\nclass ghost\n    position: "
+        "position\n";
+    ph_fault fault = {0};
+    ph_sim_material material = {.recording = make_arena()};
+    assert_int_equal(ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &material.schema, NULL),
+                     PH_OK);
+    ph_tune_column columns[8];
+    const struct ph_recording* recordings[] = {material.recording};
+    assert_int_equal(ph_tune_column_count(material.schema), 6);
+    assert_int_equal(ph_tune_first_column(material.schema, 1), 3);
+    assert_true(ph_tune_columns_measure(material.schema, recordings, 1, columns, &fault));
+    assert_int_equal(columns[1].high, 49);
+    assert_int_equal(columns[1].predictor, PH_TUNE_LAST);
+    assert_int_equal(columns[2].samples + columns[4].samples, 0);
+
+    ph_tune_result one;
+    ph_tune_result two;
+    char* text = tune(&material, 1, &one);
+    char* again = tune(&material, 2, &two);
+    assert_string_equal(text, again);
+    free(again);
+    const ph_tune_motion* walker = &one.motions[0];
+    const ph_tune_motion* orbit = &one.motions[1];
+    assert_true(walker->is_taken && walker->bend < 0.5 &&
+                walker->after_mrad < 0.99 * walker->before_mrad);
+    assert_true(orbit->is_taken && orbit->bend > 0.6 &&
+                orbit->after_mrad < 0.99 * orbit->before_mrad);
+    assert_true(!one.motions[2].is_taken && one.motions[2].bend == one.motions[2].was_bend);
+    ph_schema* learned;
+    assert_int_equal(ph_schema_parse(text, strlen(text), NULL, &learned, NULL), PH_OK);
+    assert_true(ph_schema_class(learned, 1)->bend == orbit->bend);
+    assert_int_equal(ph_schema_class(learned, 0)->leg_ms, walker->leg_ms);
+    assert_true(ph_schema_class(learned, 2)->bend == ph_schema_class(material.schema, 2)->bend);
+    // Of what no recording has nothing is said for certain: telling it takes some bits, not fifteen.
+    const ph_model_set models = ph_schema_models(learned);
+    assert_true(ph_schema_has_model(learned, ph_learned_told_entry(1, true)));
+    for (int property = 2; property <= 4; property += 2) {
+        const int entry = ph_learned_told_entry(property, true);
+        assert_true(models.costs[entry + 1] < 5 * PH_COST_PER_BIT);
+    }
+    ph_schema_destroy(learned);
+    free(text);
+    ph_sim_material_close(&material);
 }
 
 // Counted as often as the library's model says, a model saves nothing; with one symbol alone it does.
@@ -173,6 +264,7 @@ int main(void)
         cmocka_unit_test(models_of_a_game_are_worth_it_and_always_the_same),
         cmocka_unit_test(columns_cost_what_codings_say),
         cmocka_unit_test(angles_go_the_shorter_way),
+        cmocka_unit_test(each_class_is_learned_by_itself),
         cmocka_unit_test(a_model_that_saves_nothing_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,7 +136,8 @@ export class Inspector {
                 return time === undefined ? "–" : `${duration((show.time - time) / 1000)} ago`;
             })],
         ];
-        const names = show.ways[0].client.classes[0].properties.filter(name => name !== "position" && name !== "heading");
+        const names = (show.ways.find(way => way.names.has(id))?.names.get(id) ?? [])
+            .filter(name => name !== "position" && name !== "heading");
         for (const name of names) {
             lines.push([name, "", ...show.ways.map(way => valueText(way.properties.get(id)?.[name]))]);
         }
@@ -151,7 +152,7 @@ export class Inspector {
     }
 
     #records(show, way, name, id) {
-        const names = way.client.classes[0].properties;
+        const names = way.names.get(id) ?? [];
         const list = make("ol", "", "records");
         list.setAttribute("aria-label", `Last records of ${name}`);
         list.style.setProperty("--way", `var(--${name})`);

@@ -324,8 +324,12 @@ class Page {
         });
     }
 
+    // By place in a class: of several classes all that stand there.
     #propertyNames() {
-        return this.#show.ways[0].client.classes[0]?.properties ?? [];
+        const {classes} = this.#show.ways[0].client;
+        const count = Math.max(0, ...classes.map(({properties}) => properties.length));
+        return Array.from({length: count}, (_, place) =>
+            [...new Set(classes.map(({properties}) => properties[place]))].filter(name => name !== undefined).join(", "));
     }
 
     #drawFigures() {

@@ -59,6 +59,7 @@ class ShownWay {
         this.client = client;
         this.packets = []; // the newest last
         this.touched = new Map(); // id -> time of its last record
+        this.names = new Map(); // id -> the names of its properties
         this.records = new Map(); // id -> its last records, the newest first
         this.properties = new Map(); // id -> {name: value} of what was told: far away not everything is
         this.rows = new Float64Array(0);
@@ -107,6 +108,7 @@ class ShownWay {
                 continue;
             }
             this.touched.set(id, time);
+            this.names.set(id, this.client.classes[entity.classIndex].properties);
             const known = kind === "entered" ? {} : this.properties.get(id) ?? {};
             for (const name of properties) {
                 known[name] = this.client.property(entity, name);
@@ -122,7 +124,7 @@ class ShownWay {
                 continue;
             }
             const known = this.properties.get(record.id);
-            const names = this.client.classes[0].properties;
+            const names = this.names.get(record.id) ?? [];
             for (const item of record.items) {
                 if (item.property >= 0 && known !== undefined) {
                     packet.values.set(`${record.id}:${item.property}`, known[names[item.property]]);

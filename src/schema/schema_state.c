@@ -448,6 +448,19 @@ static void copy_codes(const ph_schema* plain, const ph_schema* tuned, uint8_t* 
     }
 }
 
+// How a class moves, where its table leaves that open.
+static void copy_motion(const ph_class_def* classes, const ph_schema* tuned, ph_schema* schema)
+{
+    for (int c = 0; c < schema->class_count; ++c) {
+        const int from = ph_schema_find_class(tuned, classes[c].name);
+        ph_class_def* to = &schema->classes[c].def;
+        if (from >= 0) {
+            to->bend = classes[c].bend == 0.0 ? tuned->classes[from].def.bend : to->bend;
+            to->leg_ms = classes[c].leg_ms == 0 ? tuned->classes[from].def.leg_ms : to->leg_ms;
+        }
+    }
+}
+
 ph_result ph_schema_create_tuned(const ph_class_def* classes, int class_count,
                                  const ph_schema* tuned, const ph_allocator* allocator,
                                  ph_schema** schema, ph_error* error)
@@ -455,8 +468,12 @@ ph_result ph_schema_create_tuned(const ph_class_def* classes, int class_count,
     PH_ASSERT(schema != NULL && tuned != NULL);
 
     const ph_result result = ph_schema_create(classes, class_count, allocator, schema, error);
-    if (result != PH_OK || tuned->codes == NULL) {
+    if (result != PH_OK) {
         return result;
+    }
+    copy_motion(classes, tuned, *schema);
+    if (tuned->codes == NULL) {
+        return PH_OK;
     }
     ph_schema* plain = *schema;
     const ph_allocator source = plain->allocator;
@@ -475,6 +492,9 @@ ph_result ph_schema_create_tuned(const ph_class_def* classes, int class_count,
     } else {
         copy_codes(plain, tuned, codes);
         made = ph_schema_make(classes, class_count, codes, &source, schema, error);
+        if (made == PH_OK) {
+            copy_motion(classes, tuned, *schema);
+        }
         ph_release(&source, codes, size);
     }
     ph_schema_destroy(plain);
