@@ -110,7 +110,10 @@ static size_t write_again(client* it, const packet* read, uint8_t* bytes, size_t
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, PH_PAYLOAD_MAX);
     ph_pinhole_header_write(&read->header, &writer.raw);
-    uint64_t cost256 = (uint64_t)ph_pinhole_header_bits(&read->header) * PH_COST_PER_BIT;
+    ph_pinhole_write_step(&it->frame, &writer);
+    uint64_t cost256 =
+        (uint64_t)(ph_pinhole_header_bits(&read->header) + ph_pinhole_step_bits(&it->frame)) *
+        PH_COST_PER_BIT;
     int next = 0;
     for (; next < read->header.leave_count + read->header.enter_count; ++next) {
         if (next == read->header.leave_count) {
@@ -169,6 +172,7 @@ static void receive(client* it, const uint8_t* bytes, size_t size)
     if (read.header.has_eye) {
         memcpy(it->frame.frame.eye_mm, read.header.eye_mm, sizeof read.header.eye_mm);
     }
+    ph_pinhole_read_step(&it->frame, &reader);
     if (!read_named(it, &reader, &read)) {
         return;
     }

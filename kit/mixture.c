@@ -171,6 +171,18 @@ static void curve_carried(int model, double* weights)
     weights[1] = model == 0 ? 1.0 : power_of_2(0.9 * (model - PH_CARRIED_MODELS / 2));
 }
 
+// The step that fits, or the finest of what comes to rest: the games of the mixture say no finest steps.
+static void curve_step(int model, double* weights)
+{
+    const int fit = model % PH_STEPS;
+    const bool is_resting = model >= PH_STEPS;
+    for (int i = 0; i < PH_STEPS; ++i) {
+        weights[i] = 0.0005;
+    }
+    weights[0] += is_resting ? 0.08 : 0.004;
+    weights[fit] = fit == 0 ? weights[0] + 1.0 : 1.0;
+}
+
 // The few symbols of which something can be said without looking.
 static const double PLAIN_CURVES[PH_FAMILY_COUNT][11] = {
     [PH_FAMILY_MASK_PLACE] = {99, 1},
@@ -210,6 +222,8 @@ static void curve_of(ph_pinhole_family family, int model, const double* told_off
         curve_largest(model, weights);
     } else if (family == PH_FAMILY_CARRIED) {
         curve_carried(model, weights);
+    } else if (family == PH_FAMILY_STEP) {
+        curve_step(model, weights);
     } else if (family == PH_FAMILY_ENTER_ROTATION) {
         curve_enter_rotation(model, info->symbols, weights);
     } else if (family == PH_FAMILY_BESIDE_COARSE || family == PH_FAMILY_ROTATION_COARSE) {
@@ -253,7 +267,8 @@ static double weight_of_curve(ph_pinhole_family family, int model)
         return CURVE_WEIGHT;
     }
     const bool is_of_updates = family < PH_FAMILY_SLOT || family == PH_FAMILY_ROTATION_COARSE ||
-                               family == PH_FAMILY_ROTATION_LARGEST || family == PH_FAMILY_CARRIED;
+                               family == PH_FAMILY_ROTATION_LARGEST ||
+                               family == PH_FAMILY_CARRIED || family == PH_FAMILY_STEP;
     return is_of_updates ? CURVE_WEIGHT_FEW : CURVE_WEIGHT_ENTERS;
 }
 

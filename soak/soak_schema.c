@@ -95,6 +95,9 @@ static void draw_coding(ph_property_def* def, ph_rng* rng)
         return;
     case PH_CODING_POSITION:
         def->step = ldexp(1.0, (int)ph_rng_below(rng, 8));
+        if (coin(rng)) {
+            def->finest = fmax(ldexp(def->step, -(int)ph_rng_below(rng, 8)), 1.0);
+        }
         def->bits = coin(rng) ? 0 : 12 + (int)ph_rng_below(rng, 9);
         def->ground_tolerance_mm = coin(rng) ? 0 : (int)ph_rng_below(rng, 2000);
         def->significant = coin(rng) ? 0.0 : ph_random_between(rng, 0, 1000);

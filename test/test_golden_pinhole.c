@@ -731,6 +731,71 @@ static void universal_turning_session(void** state)
     play_turning("codes", PH_UNIVERSAL_VERSION);
 }
 
+// ---- positions in finer steps than that of their class
+
+static void glide(int slot, int step)
+{
+    update(slot, "place");
+    golden_pinhole_step(&golden, step);
+}
+
+static void finest_session(void** state)
+{
+    (void)state;
+    const ph_hello hello = {
+        .version = PH_PINHOLE_VERSION, .slot_count = 64, .tick_us = 50000, .precision = 4096};
+    golden_pinhole_setup(&golden, "finest", &hello);
+    for (int i = 0; i < 9; ++i) {
+        newcomer(i, "glider", 41088 + 640 * i, 50048, 1024);
+    }
+    newcomer(9, "glider", 640000, 128000, 1024);
+    newcomer(10, "lamp", 42000, 52000, 0);
+    begin(with_counts(with_eye(with_hello(packet(1, 0, 0)), EYE), 0, 11), 0, EYE);
+    golden_pinhole_packet_step(&golden, 7);
+    for (int i = 0; i < 11; ++i) {
+        enter(i, 1, 100 + (uint64_t)i);
+        if (i == 1 || i == 9) {
+            golden_pinhole_velocity(&golden, 3, -2, 1);
+        }
+    }
+    end("01_enters");
+
+    begin(packet(2, 1, 12), 2, EYE);
+    for (int i = 0; i < 8; ++i) {
+        place(i, 41088 + 640 * i + 77, 50048 + 333, 1024 + 5);
+        glide(i, i);
+    }
+    place(9, 640555, 127777, 1033);
+    update(9, "place");
+    golden_pinhole_coarse(&golden);
+    place(10, 42016, 52000, 0);
+    update(10, "place");
+    end("02_every_step");
+
+    begin(packet(3, 2, 12), 5, EYE);
+    golden_pinhole_packet_step(&golden, 3);
+    for (int i = 0; i < 8; ++i) {
+        place(i, 41088 + 640 * i + 181, 50048 + 801, 1024 + 5);
+        glide(i, 7 - i);
+    }
+    place(8, 46208, 50048, 1024); // where it is: it stands
+    glide(8, 0);
+    place(9, 641111, 127401, 1031);
+    glide(9, 2);
+    end("03_other_steps");
+
+    begin(packet(4, 3, 12), 9, EYE);
+    golden_pinhole_packet_step(&golden, 1);
+    place(0, 51200, 60160, 1152);
+    jump(0, "place");
+    place(1, 42001, 51003, 1029);
+    glide(1, 1);
+    place(2, 42647, 51111, 1030);
+    glide(2, 0);
+    end("04_jump");
+    end_session();
+}
+
 // ---- what the client of the first session answers at its end
 
 static void the_answer(void** state)
@@ -830,6 +895,7 @@ int main(void)
         cmocka_unit_test(wide_session),
         cmocka_unit_test(turning_session),
         cmocka_unit_test(universal_turning_session),
+        cmocka_unit_test(finest_session),
         cmocka_unit_test(the_answer),
         cmocka_unit_test(tables_as_text),
         cmocka_unit_test(every_family_and_every_symbol_of_the_small_ones),

@@ -247,7 +247,7 @@ static void client_that_cannot_read_the_profile_is_refused(void** state)
     join.wire_versions = 1u << PH_WIRE_VERSION_CLASSIC;
     refuse_join(
         &s, &join, PH_REFUSAL_WIRE,
-        "packets: server writes the pinhole profile (wire version 4), client cannot read it");
+        "packets: server writes the pinhole profile (wire version 6), client cannot read it");
 }
 
 static void another_version_of_the_admission_is_refused(void** state)

@@ -198,11 +198,13 @@ static bool is_coarse_right(const test_session* session, const session_viewer* v
     assert_int_equal(
         ph_client_get_property(viewer->client, id, property, PH_FIELD_I32X3, mm, sizeof mm), PH_OK);
     const ph_known_eye eye = eye_of(viewer->client);
+    const ph_property_def* def = session_property(session, shown->class_index, property);
+    // With a finest step, in each coordinate down to the step at most.
+    const double rounded_mm = def->finest < def->step ? 1.7321 * def->step : 0.0;
     const double stated_mm = precision_mrad * 1e-3 * distance_mm(eye.mm, mm);
-    if (nearest_mm(shown->name, mm) > stated_mm) {
+    if (nearest_mm(shown->name, mm) > stated_mm + rounded_mm) {
         return false;
     }
-    const ph_property_def* def = session_property(session, shown->class_index, property);
     note(shown->name, property, session_client_value(viewer->client, id, def, property),
          ph_world_tick_count(session->world));
     ++coarse_count;

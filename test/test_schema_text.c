@@ -327,7 +327,7 @@ static void errors_say_where_and_what(void** state)
          "expected default, initial, distance, weight, once, owner, audience or the end of the "
          "line, found 'step'"},
         {"class c\np: position distance 3", 2, 13,
-         "expected step, ground, significant, weight, once or the end of the line, found "
+         "expected step, finest, ground, significant, weight, once or the end of the line, found "
          "'distance'"},
         {"class c\np: bool once once", 2, 14,
          "expected every option once, and one of its kind, found 'once'"},

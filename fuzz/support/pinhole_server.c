@@ -161,6 +161,7 @@ size_t fuzz_write_pinhole(ph_client* client, fuzz_source* from, uint8_t bytes[PH
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, PH_PAYLOAD_MAX);
     ph_pinhole_header_write(&header, &writer.raw);
+    ph_pinhole_write_step(&coded, &writer);
     write_changes(client, &coded, &plan, PH_RECORD_LEAVE, from, &writer);
     ph_pinhole_write_spread(&coded, &writer, header.enter_count);
     write_changes(client, &coded, &plan, PH_RECORD_ENTER, from, &writer);
@@ -209,6 +210,9 @@ void fuzz_check_pinhole(const ph_client* client, const ph_frame* frame, const ph
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, written, sizeof written);
     ph_pinhole_header_write(header, &writer.raw);
+    if (!header->is_probe) {
+        ph_pinhole_write_step(&coded, &writer);
+    }
     ph_pinhole_neighbour before;
     for (int i = 0; i < decoded->update_first && !header->is_probe; ++i) {
         const bool is_first = i == 0 || i == decoded->enter_first;

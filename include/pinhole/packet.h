@@ -30,7 +30,7 @@ typedef enum ph_profile {
 
 /// In which version of the wire the packets of each profile are written, as their hello says.
 #define PH_WIRE_VERSION_CLASSIC 1
-#define PH_WIRE_VERSION_PINHOLE 4
+#define PH_WIRE_VERSION_PINHOLE 6
 
 #ifdef __cplusplus
 }

@@ -636,6 +636,13 @@ template <class State, int Capacity = PH_PROPERTIES_MAX> class class_builder
         return *this;
     }
 
+    /// position(): the finest step that the pinhole profile tells it in, in mm.
+    class_builder& finest(double finest_mm) noexcept
+    {
+        last().finest = finest_mm;
+        return *this;
+    }
+
     /// position(): altitude is the index of a ground layer within this tolerance.
     class_builder& ground(int tolerance_mm) noexcept
     {

@@ -133,6 +133,9 @@ typedef struct ph_property_def {
     double hi;
     /// FIXED, VEC3. POSITION: in mm, a power of two; 0 means 16.
     double step;
+    /// POSITION: the finest step that the pinhole profile tells it in, in mm: step, or that halved up to seven
+    /// times, at least 1. 0 means step. Not of one that is sent once.
+    double finest;
     double z_lo; // VEC3: when z_lo < z_hi, z has these instead of lo and hi
     double z_hi;
     double turn;    // ANGLE: a full turn in the field's unit; 0 means 360

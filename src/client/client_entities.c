@@ -322,7 +322,7 @@ static bool is_position_sound(const ph_client_entities* entities, int slot)
     const ph_property* property = &layout->described->properties[layout->described->position];
     const uint32_t* words =
         ph_client_entities_words(entities, slot) + layout->word[layout->described->position];
-    const uint32_t dropped = ~(UINT32_MAX << property->coordinate.shift);
+    const uint32_t dropped = ~(UINT32_MAX << property->finest_shift);
     // With a ground, z is the height of a layer, or whatever its escape keeps.
     const bool is_z_plain = property->def.ground_tolerance_mm == 0;
     return (words[0] & dropped) == 0 && (words[1] & dropped) == 0 &&

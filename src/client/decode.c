@@ -337,8 +337,8 @@ static bool find_carrier(const ph_decoded_packet* decoded, const ph_decode_sourc
     return true;
 }
 
-static bool try_read_update(ph_decoded_packet* decoded, const ph_decode_source* source, int slot,
-                            ph_entropy_reader* reader)
+static bool try_read_update(ph_decoded_packet* decoded, const ph_decode_source* source,
+                            const ph_pinhole_frame* frame, int slot, ph_entropy_reader* reader)
 {
     const ph_client_entities* entities = source->entities;
     const ph_client_baselines* baselines = source->baselines;
@@ -362,7 +362,7 @@ static bool try_read_update(ph_decoded_packet* decoded, const ph_decode_source* 
     ph_pinhole_carrier carrier;
     ph_carrier_step step;
     coded.carrier = find_carrier(decoded, source, &coded, &carrier, &step) ? &carrier : NULL;
-    ph_pinhole_read(&source->frame, reader, &coded);
+    ph_pinhole_read(frame, reader, &coded);
     if (reader->raw.result != PH_OK || !try_complete_values(source, &coded.record)) {
         return false;
     }
@@ -375,7 +375,8 @@ bool ph_decode_pinhole(ph_decoded_packet* decoded, const ph_decode_source* sourc
                        ph_entropy_reader* reader)
 {
     const ph_header* header = source->header;
-    ph_pinhole_frame frame = source->frame; // with the spread of the enters
+    ph_pinhole_frame frame = source->frame; // with its step, and the spread of the enters
+    ph_pinhole_read_step(&frame, reader);
     ph_pinhole_neighbour before;
     clear_rows(decoded);
     for (int i = 0; i < header->leave_count; ++i) {
@@ -399,7 +400,7 @@ bool ph_decode_pinhole(ph_decoded_packet* decoded, const ph_decode_source* sourc
         if (baseline->is_entered &&
             ph_pinhole_read_told(&source->frame, reader,
                                  ph_pinhole_urgency(&source->frame, baseline)) &&
-            !try_read_update(decoded, source, slot, reader)) {
+            !try_read_update(decoded, source, &frame, slot, reader)) {
             return false;
         }
     }

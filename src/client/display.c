@@ -205,12 +205,14 @@ void ph_display_update(ph_display* display, const ph_client_entities* entities,
     const int p = layout->described->position;
     const uint32_t* words = ph_client_entities_words(entities, slot) + layout->word[p];
     // Not z: an entity on the ground is there exactly more often than half a step above.
-    const uint32_t centre_mm = (uint32_t)type->centre_mm;
+    const int finer = display->velocity_us > 0 ? ph_layout_finer_of(layout, words) : 0;
+    const uint32_t centre_mm = (uint32_t)type->centre_mm >> finer;
     const ph_sample sample = {
         .time_us = display->packet_us,
         .position_mm = {(int32_t)(words[0] + centre_mm), (int32_t)(words[1] + centre_mm),
                         (int32_t)words[2]},
         .is_jump = record->is_jump,
+        .finer = (uint8_t)finer,
     };
     if (display->velocity_us > 0 && track->count == 0) {
         const ph_step step = entering_step(display, &layout->described->properties[p], record);

@@ -45,12 +45,15 @@ static void add_class(ph_class_info* class_info, int index)
 }
 
 ph_result ph_class_info_create(ph_class_info* class_info, const ph_schema* schema,
-                               const ph_allocator* allocator)
+                               ph_profile profile, const ph_allocator* allocator)
 {
     *class_info = (ph_class_info){.allocator = *allocator, .half_window_mm = INT32_MAX};
     if (ph_layouts_create(&class_info->layouts, schema, allocator) != PH_OK) {
         *class_info = (ph_class_info){0};
         return PH_ERROR_MEMORY;
+    }
+    if (profile == PH_PROFILE_CLASSIC) {
+        ph_layouts_forget_finest(&class_info->layouts);
     }
     const size_t count = (size_t)class_info->layouts.count;
     class_info->packings = ph_allocate_array(allocator, count, sizeof(ph_packing));
@@ -131,7 +134,7 @@ ph_result ph_store_create(ph_store* store, const ph_store_def* def, const ph_all
     ph_normals_fill(&store->normals, def->tick_us);
     if (ph_entities_create(&store->entities, allocator, def->entity_capacity) != PH_OK ||
         create_tables(store, def->entity_capacity) != PH_OK ||
-        ph_class_info_create(&store->class_info, def->schema, allocator) != PH_OK) {
+        ph_class_info_create(&store->class_info, def->schema, def->profile, allocator) != PH_OK) {
         ph_store_destroy(store);
         return PH_ERROR_MEMORY;
     }

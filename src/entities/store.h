@@ -31,7 +31,7 @@ typedef struct ph_class_info {
 
 // @return PH_OK, or PH_ERROR_MEMORY with *class_info set to {0}.
 ph_result ph_class_info_create(ph_class_info* class_info, const ph_schema* schema,
-                               const ph_allocator* allocator);
+                               ph_profile profile, const ph_allocator* allocator);
 
 void ph_class_info_destroy(ph_class_info* class_info);
 
@@ -61,6 +61,7 @@ typedef struct ph_store {
 
 typedef struct ph_store_def {
     const ph_schema* schema;
+    ph_profile profile;
     ph_ground ground;
     uint32_t tick_us;
     int64_t jump_mm; // the game's own rule; 0: by how each entity moves

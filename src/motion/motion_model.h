@@ -89,17 +89,26 @@ static inline float ph_bend_share(float bend, float last_s, float former_s)
                             (PH_BEND_LAST_SPAN_S - PH_BEND_FULL_SPAN_S));
 }
 
+// A step that was halved so often.
+static inline float ph_finer_step(float step_mm, int finer)
+{
+    return step_mm / (float)(1 << finer);
+}
+
 // What is left of a change of velocity when rounding is taken out of it, as a share. Each of the three
 // samples is wrong by a twelfth of a step squared, along x and along y, and the middle one counts for both
 // velocities: so much looks like a change where there is none. On walkers this is worth 1.3 % at 13 kbit/s,
 // 4 % at 26, in towns 5 %; twice as much of it 2 %, but cars on a track lose as much. change2: the square
-// of the change, in (mm/s)^2.
-static inline float ph_bend_trust(float change2, float last_s, float former_s, float step_mm)
+// of the change, in (mm/s)^2; the steps of the newest sample and of those before it.
+static inline float ph_bend_trust(float change2, float last_s, float former_s, float step_mm,
+                                  float former_step_mm)
 {
     const float last = 1.0f / last_s;
     const float former = 1.0f / former_s;
-    const float noise2 = step_mm * step_mm * (2.0f / 12.0f) *
-                         (last * last + (last + former) * (last + former) + former * former);
+    const float noise2 =
+        (2.0f / 12.0f) *
+        (step_mm * step_mm * last * last +
+         former_step_mm * former_step_mm * ((last + former) * (last + former) + former * former));
     return change2 > 0.0f ? ph_float_clamp01(1.0f - noise2 / change2) : 0.0f;
 }
 
@@ -129,7 +138,7 @@ typedef struct ph_motion_model {
     // samples are a biased measure of them, and silence means nothing: velocities are followed in
     // full, and for longer than any silence but that of a dead link.
     bool is_vouched;
-    float step_mm; // of the coding of its positions; 0: they are exact
+    float step_mm; // of its positions, halved for finer samples; 0: they are exact
     float bend;    // of its class in the schema, or PH_BEND
     float leg_s;   // the same, or PH_LEG_S
 } ph_motion_model;

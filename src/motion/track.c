@@ -164,6 +164,7 @@ static void replace_newest(ph_track* track, const ph_sample* sample, const float
         track->jumps |= 1u;
         track->unseen_jumps |= 1u;
     }
+    track->finer = sample->finer;
     rebase(track, sample, moved_mm);
 }
 
@@ -174,6 +175,7 @@ static void begin_again(ph_track* track, const ph_sample* sample, const float mo
     track->jumps = 0;
     track->unseen_jumps = 0;
     track->time_us = sample->time_us;
+    track->finer = sample->finer;
     rebase(track, sample, moved_mm);
     if (sample->is_jump) {
         track->is_shown = false;
@@ -186,6 +188,7 @@ void ph_track_add(ph_track* track, ph_motion_model* motion_model, const ph_sampl
     if (track->count == 0) {
         memcpy(track->newest_mm, sample->position_mm, sizeof track->newest_mm);
         track->time_us = sample->time_us;
+        track->finer = sample->finer;
         track->count = 1;
         ph_motion_model_learn_newcomer(motion_model);
         return;
@@ -208,6 +211,8 @@ void ph_track_add(ph_track* track, ph_motion_model* motion_model, const ph_sampl
         learn_step(track, motion_model, &step);
     }
     push_step(track, &step, sample->is_jump);
+    track->former_finer = track->finer;
+    track->finer = sample->finer;
     rebase(track, sample, step.mm);
     track->time_us = sample->time_us;
 }
@@ -218,6 +223,7 @@ void ph_track_begin(ph_track* track, const ph_sample* sample, const ph_step* ste
 
     memcpy(track->newest_mm, sample->position_mm, sizeof track->newest_mm);
     track->time_us = sample->time_us;
+    track->finer = sample->finer;
     track->count = 1;
     push_step(track, step, false);
 }
@@ -277,8 +283,8 @@ static void extrapolate_forward(const ph_track* track, const ph_motion_model* mo
 }
 
 // What the change from one velocity to the next adds, as a share of it.
-static float bend_of(const ph_step* last, const ph_step* former, float reach_s,
-                     const ph_motion_model* motion_model)
+static float bend_of(const ph_track* track, const ph_step* last, const ph_step* former,
+                     float reach_s, const ph_motion_model* motion_model)
 {
     if (is_standing(last)) {
         return 0.0f;
@@ -289,7 +295,9 @@ static float bend_of(const ph_step* last, const ph_step* former, float reach_s,
         change2 += change * change;
     }
     return ph_bend_share(motion_model->bend, last->seconds, former->seconds) *
-           ph_bend_trust(change2, last->seconds, former->seconds, motion_model->step_mm) *
+           ph_bend_trust(change2, last->seconds, former->seconds,
+                         ph_finer_step(motion_model->step_mm, track->finer),
+                         ph_finer_step(motion_model->step_mm, track->former_finer)) *
            ph_fade(reach_s, PH_BEND_FULL_AGE_S, PH_BEND_LAST_AGE_S);
 }
 
@@ -321,7 +329,7 @@ void ph_track_extrapolate(const ph_track* track, const ph_motion_model* motion_m
     const float ahead_s = fmaxf(age_s, 0.0f);
     const float reach_s = ph_extrapolated_s(ahead_s, limit_s);
     const float share = ph_motion_model_share(motion_model, age_s);
-    const float bend = bend_of(&last, &former, reach_s, motion_model);
+    const float bend = bend_of(track, &last, &former, reach_s, motion_model);
     float velocity_mm_s[3];
     for (int k = 0; k < 3; ++k) {
         const float velocity = last.mm[k] / last.seconds;

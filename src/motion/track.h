@@ -83,6 +83,8 @@ typedef struct ph_track {
     uint8_t jumps;        // bit i: steps[i] was a jump
     uint8_t unseen_jumps; // of these: not shown yet
     bool is_shown;
+    uint8_t finer;                 // of the newest sample
+    uint8_t former_finer;          // of the one before
     ph_step steps[PH_TRACK_STEPS]; // newest first; count - 1 of them are known
 } ph_track;
 
@@ -91,7 +93,8 @@ _Static_assert(sizeof(ph_track) <= 160, "thousands of them are swept each frame"
 typedef struct ph_sample {
     int64_t time_us; // the server's time
     int32_t position_mm[3];
-    bool is_jump; // did not come here by moving
+    bool is_jump;  // did not come here by moving
+    uint8_t finer; // the step of its class was halved so often for it
 } ph_sample;
 
 // A new position. One of the same time as the newest replaces it; with an earlier one the track

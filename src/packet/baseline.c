@@ -599,6 +599,27 @@ PH_OUT_OF_LINE static residual work_out_residual(deviation off, uint32_t tick_us
     return residual_of(sizes[0], sizes[1], sizes[2]);
 }
 
+// Of steps that were doubled so often.
+static inline residual in_finest(residual found, int coarse)
+{
+    const int more = PH_SIZE_PER_BIT * coarse;
+    const int plane = found.plane + more;
+    const int z = found.z + more;
+    return (residual){.plane = (uint8_t)(plane < PH_SIZE_MAX ? plane : PH_SIZE_MAX),
+                      .z = (uint8_t)(z < PH_SIZE_MAX ? z : PH_SIZE_MAX)};
+}
+
+int ph_baseline_coarse_of(const ph_baseline* baseline, const uint8_t* position)
+{
+    uint32_t words[2];
+    if (baseline->finer == 0) {
+        return 0;
+    }
+    memcpy(words, position, sizeof words);
+    const uint32_t steps = words[0] | words[1] | UINT32_C(1) << (baseline->shift + baseline->finer);
+    return ph_word_lowest_bit(steps) - baseline->shift;
+}
+
 static inline uint32_t steps_to(const uint8_t* word, int32_t from_mm, int shift, uint32_t half)
 {
     int32_t to_mm;
@@ -611,7 +632,8 @@ static inline residual find_residual(const ph_baseline* baseline, const ph_basel
 {
     int32_t predicted_mm[3];
     ph_baseline_predict(baseline, tick, rules->tick_us, predicted_mm);
-    const int shift = baseline->shift;
+    const int coarse = ph_baseline_coarse_of(baseline, position);
+    const int shift = baseline->shift + coarse;
     const uint32_t half = (UINT32_C(1) << shift) / 2;
     const uint32_t x = steps_to(position, predicted_mm[0], shift, half);
     const uint32_t y = steps_to(position + 4, predicted_mm[1], shift, half);
@@ -619,10 +641,12 @@ static inline residual find_residual(const ph_baseline* baseline, const ph_basel
     const uint32_t ticks = tick - baseline->tick[0];
     if (PH_UNLIKELY((x | y | z) >= PH_SIZES || ticks >= PH_GROWTH_TICKS ||
                     rules->normals == NULL)) {
-        return work_out_residual((deviation){.steps = {x, y, z}, .ticks = ticks}, rules->tick_us);
+        return in_finest(
+            work_out_residual((deviation){.steps = {x, y, z}, .ticks = ticks}, rules->tick_us),
+            coarse);
     }
     const uint8_t* normal = rules->normals->size[ticks];
-    return residual_of(normal[x], normal[y], normal[z]);
+    return in_finest(residual_of(normal[x], normal[y], normal[z]), coarse);
 }
 
 // Always the two newest, however close: keeping an older one, so that rounding does not make a
@@ -656,11 +680,14 @@ void ph_baseline_jump(ph_baseline* baseline, const uint8_t* position, uint32_t t
 // There were no residuals yet; one that is fast will have larger ones.
 static void expect_sizes(ph_baseline* baseline, const ph_record* record)
 {
+    const int finer = baseline->finer;
     const uint64_t plane_steps =
         magnitude_of(record->velocity[0]) + magnitude_of(record->velocity[1]);
-    const uint8_t plane = ph_size_of(plane_steps / 4);
-    baseline->plane_size = plane > NEW_REST_SIZE ? plane : NEW_REST_SIZE;
-    baseline->z_size = ph_size_of(magnitude_of(record->velocity[2]) / 2);
+    const int plane = ph_size_of(plane_steps / 4);
+    baseline->plane_size =
+        (uint8_t)((plane > NEW_REST_SIZE ? plane : NEW_REST_SIZE) + PH_SIZE_PER_BIT * finer);
+    const int z = ph_size_of(magnitude_of(record->velocity[2]) / 2) + PH_SIZE_PER_BIT * finer;
+    baseline->z_size = (uint8_t)z;
     baseline->heading_size = NEW_HEADING_SIZE;
     baseline->turned_size = NEW_TURNED_SIZE;
 }
@@ -675,7 +702,8 @@ void ph_baseline_enter(ph_baseline* baseline, const ph_baseline_rules* rules,
     *baseline = (ph_baseline){.is_entered = true,
                               .has_ground = layout->has_ground,
                               .class_index = enter->class_index,
-                              .shift = (uint8_t)layout->coordinate.shift,
+                              .shift = (uint8_t)layout->finest_shift,
+                              .finer = (uint8_t)layout->finer,
                               .sample_count = is_moving ? 2 : 1,
                               .heading_tick = tick,
                               .tick = {tick, tick - velocity_ticks}};

@@ -102,10 +102,11 @@ typedef struct ph_baseline {
     bool is_entered;
     bool has_ground; // of its class: its altitude is one of few
     uint8_t class_index;
-    uint8_t shift;     // of its class: a step of its position is 1 << shift mm
+    uint8_t shift;     // of its class: the finest step of its position is 1 << shift mm,
+    uint8_t finer;     // its step halved so often
     uint8_t told_mask; // what the newest known record told, PH_UPDATE_HAD_...; 0: it entered
-    // Size of the last known residuals, faded: as of a quarter of a second. In steps; of the
-    // heading in levels.
+    // Size of the last known residuals, faded: as of a quarter of a second. In finest steps; of
+    // the heading in levels.
     uint8_t plane_size; // x and y
     uint8_t z_size;
     uint8_t heading_size; // had the heading stayed
@@ -149,6 +150,10 @@ void ph_baseline_step(ph_baseline* baseline, const ph_baseline_rules* rules,
                       const uint8_t* position, uint32_t tick);
 
 void ph_baseline_jump(ph_baseline* baseline, const uint8_t* position, uint32_t tick);
+
+// How often the finest step was doubled for a packed position that was told, as far as that can be seen by x and y: up to
+// the step of the class.
+int ph_baseline_coarse_of(const ph_baseline* baseline, const uint8_t* position);
 
 // A velocity is the displacement, in steps of the class, over so many ticks: about an eighth of a second.
 int ph_baseline_velocity_ticks(uint32_t tick_us);

@@ -98,7 +98,7 @@ int ph_slot_bits(int slot_count);
 
 #define PH_PINHOLE_VERSION PH_WIRE_VERSION_PINHOLE
 // The same with universal codes in place of the models.
-#define PH_UNIVERSAL_VERSION 5
+#define PH_UNIVERSAL_VERSION 7
 #define PH_PINHOLE_TICK_WHOLE 2047
 #define PH_PINHOLE_COUNT_MAX 126 // of leaves, and of enters
 #define PH_PINHOLE_HEADER_BITS_MIN 46

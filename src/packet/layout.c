@@ -61,6 +61,8 @@ static void note_class_position(ph_layout* layout, const ph_property* property, 
     layout->position_property = (uint8_t)index;
     layout->position_word = layout->word[index];
     layout->coordinate = property->coordinate;
+    layout->finest_shift = property->finest_shift;
+    layout->finer = property->coordinate.shift - property->finest_shift;
     layout->has_ground = property->def.ground_tolerance_mm != 0;
 }
 
@@ -142,6 +144,7 @@ ph_result ph_layouts_create(ph_layouts* layouts, const ph_schema* schema,
         made[i] = make_layout(ph_schema_class_at(schema, i));
         find_own_models(&made[i], schema, i);
         layouts->has_carriers = layouts->has_carriers || made[i].has_carrier;
+        layouts->has_finer = layouts->has_finer || made[i].finer != 0;
         if (made[i].smooth_parts > layouts->smooth_parts_max) {
             layouts->smooth_parts_max = made[i].smooth_parts;
         }
@@ -163,6 +166,22 @@ void ph_layouts_destroy(ph_layouts* layouts)
     ph_release_array(&layouts->allocator, layouts->layouts, (size_t)layouts->count,
                      sizeof layouts->layouts[0]);
     *layouts = (ph_layouts){0};
+}
+
+void ph_layouts_forget_finest(ph_layouts* layouts)
+{
+    layouts->has_finer = false;
+    for (int i = 0; i < layouts->count; ++i) {
+        layouts->layouts[i].finest_shift = layouts->layouts[i].coordinate.shift;
+        layouts->layouts[i].finer = 0;
+    }
+}
+
+int ph_layout_finer_of(const ph_layout* layout, const uint32_t words[2])
+{
+    const uint64_t step = UINT64_C(1) << layout->coordinate.shift;
+    const int shift = ph_word_lowest_bit(words[0] | words[1] | step);
+    return shift > layout->finest_shift ? layout->coordinate.shift - shift : layout->finer;
 }
 
 // ---- blocks
@@ -228,7 +247,7 @@ void ph_layout_round_position(const ph_layout* layout, const ph_ground* ground,
                               const int32_t position_mm[3], uint32_t words[3])
 {
     const ph_property* property = &layout->described->properties[layout->position_property];
-    const int shift = layout->coordinate.shift;
+    const int shift = layout->finest_shift;
     for (int i = 0; i < 3; ++i) {
         words[i] = (uint32_t)position_mm[i] >> shift << shift;
     }

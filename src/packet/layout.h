@@ -5,8 +5,8 @@
 //
 // Words are those of src/schema/property.h, with two exceptions, because the client has no world:
 //
-//   POSITION   x, y, z in mm as the client will have them: rounded down to the step; z of a class
-//              with a ground is the height of its layer
+//   POSITION   x, y, z in mm as the client will have them: rounded down to the finest step; z of a
+//              class with a ground is the height of its layer
 //   ENTITY     slot + 1 and association of the entity in the viewer's view, or 0 and 0
 //
 //   words   | x y z | heading | target target | name |     word[p] is where property p begins
@@ -44,6 +44,10 @@ typedef struct ph_layout {
     bool has_ground;
     uint16_t position_word;
     ph_coordinate coordinate;
+    // Pinhole: positions are told in steps of down to 1 << finest_shift mm, that of the coordinate halved so
+    // often.
+    int finest_shift;
+    int finer;
     int flag_count;       // properties beside it
     int first_property;   // of the class, of all properties of the schema
     bool has_told_models; // the schema has learned how often each of the others is told
@@ -82,6 +86,7 @@ typedef struct ph_layouts {
     uint32_t text_bytes_max;
     int enter_bits_max;
     bool has_carriers; // a class has
+    bool has_finer;    // a class has a finest step below its step
     int smooth_parts_max;
     ph_model_set models; // of the schema
     ph_allocator allocator;
@@ -92,6 +97,13 @@ ph_result ph_layouts_create(ph_layouts* layouts, const ph_schema* schema,
                             const ph_allocator* allocator);
 
 void ph_layouts_destroy(ph_layouts* layouts);
+
+// Of the classic profile, which knows one step only.
+void ph_layouts_forget_finest(ph_layouts* layouts);
+
+// How often the step of the class was halved for a position that was told, as far as that can be seen: 0 where
+// its coordinates are whole steps. x and y alone count, z may be the height of a ground.
+int ph_layout_finer_of(const ph_layout* layout, const uint32_t words[2]);
 
 // An entity of which nothing has been sent: every property at its initial value, texts empty.
 // texts may be NULL when the class has none.
@@ -108,7 +120,7 @@ ph_text ph_layout_text(const ph_layout* layout, const uint8_t* texts, int proper
 // At most max_length bytes; what is left of the room becomes zero, so that blocks compare.
 void ph_layout_store_text(const ph_layout* layout, uint8_t* texts, int property, ph_text text);
 
-// What the client will have of a position: steps, and the ground where the class has one.
+// What the client has of a position in the end: finest steps, and the ground where the class has one.
 void ph_layout_round_position(const ph_layout* layout, const ph_ground* ground,
                               const int32_t position_mm[3], uint32_t words[3]);
 

@@ -101,7 +101,7 @@ static void take_along(const ph_rotation* turn, const int32_t from_mm[3], const 
     }
 }
 
-// How far off this would have been in the step before, in steps, as of a quarter of a second: over all axes. Both have
+// How far off this would have been in the step before, in finest steps, as of a quarter of a second: over all axes. Both have
 // samples at the same two ticks.
 static int size_before(const ph_pinhole_frame* frame, const ph_baseline* baseline,
                        const ph_baseline* carrier, const ph_rotation* turn)
@@ -111,15 +111,19 @@ static int size_before(const ph_pinhole_frame* frame, const ph_baseline* baselin
                                (uint32_t)carrier->position_mm[0][1],
                                (uint32_t)carrier->position_mm[0][2]};
     take_along(turn, carrier->position_mm[1], to_mm, baseline->position_mm[1], taken_mm);
+    const int coarse =
+        ph_baseline_coarse_of(baseline, (const uint8_t*)&baseline->position_mm[0][0]);
+    const int shift = baseline->shift + coarse;
     int sum = 0;
     for (int axis = 0; axis < 3; ++axis) {
         const int32_t off_mm = (int32_t)((uint32_t)baseline->position_mm[0][axis] - taken_mm[axis]);
         const uint64_t magnitude = off_mm < 0 ? 0 - (uint64_t)(int64_t)off_mm : (uint64_t)off_mm;
-        sum += ph_size_of((magnitude + (UINT64_C(1) << baseline->shift) / 2) >> baseline->shift);
+        sum += ph_size_of((magnitude + (UINT64_C(1) << shift) / 2) >> shift);
     }
     const uint64_t time_us =
         ph_baseline_time_us(baseline->tick[1], baseline->tick[0], frame->tick_us);
-    return ph_size_normal((uint8_t)((sum + 1) / 3), time_us, PH_GROWTH_POSITION);
+    return ph_size_normal((uint8_t)((sum + 1) / 3), time_us, PH_GROWTH_POSITION) +
+           PH_SIZE_PER_BIT * coarse;
 }
 
 // Whether both have samples at the same two ticks, near enough to each other.

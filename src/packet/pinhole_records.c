@@ -270,6 +270,26 @@ static bool code_carried(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinh
     return coded->is_carried;
 }
 
+// In which steps it is told: coarse, for being far away, or as fine as the sender chose.
+PH_ALWAYS_INLINE void code_step(ph_coder* coder, ph_pinhole_record* coded, const ph_layout* layout,
+                                const ph_forecast* forecast, bool is_moving)
+{
+    const int finer = layout->finer;
+    PH_ASSERT(coder->reader != NULL || coded->coarse <= finer || coded->coarse == forecast->coarse);
+    int coarse = coded->coarse;
+    if (forecast->coarse != 0 && ph_coder_flag(coder, PH_FAMILY_COARSE, 0, coarse > finer)) {
+        coarse = forecast->coarse;
+    } else if (finer != 0) {
+        const int model = forecast->fit + (is_moving ? 0 : PH_STEPS);
+        coarse = ph_coder_symbol(coder, PH_FAMILY_STEP, model, coarse);
+        ph_coder_refuse_if(coder, coarse > finer);
+        coarse = coarse < finer ? coarse : finer;
+    } else {
+        coarse = 0;
+    }
+    coded->coarse = (uint8_t)coarse;
+}
+
 // Relative to where the motion of the baseline leads; coarse as the record says. Residuals of x and y tend
 // to be large together, so that of x has a part in the size expected of y.
 PH_ALWAYS_INLINE void code_position(const ph_pinhole_frame* frame, ph_coder* coder,
@@ -287,17 +307,13 @@ PH_ALWAYS_INLINE void code_position(const ph_pinhole_frame* frame, ph_coder* cod
     if (PH_UNLIKELY(coded->carrier != NULL)) {
         ph_coder copy = ph_coder_copy(coder);
         carried.coarse = forecast->coarse;
+        carried.fit = forecast->fit;
         forecast = code_carried(frame, &copy, coded, layout, &carried) ? &carried : forecast;
         ph_coder_take(coder, &copy);
     }
-    PH_ASSERT(coder->reader != NULL || coded->coarse == 0 || coded->coarse == forecast->coarse);
-    const bool is_coarse =
-        forecast->coarse != 0 && ph_coder_flag(coder, PH_FAMILY_COARSE, 0, coded->coarse != 0);
-    if (coder->reader != NULL) {
-        coded->coarse = (uint8_t)(is_coarse ? forecast->coarse : 0);
-    }
+    code_step(coder, coded, layout, forecast, moves.is_level || moves.is_rising);
     const int fewer = PH_SIZE_PER_BIT * coded->coarse;
-    const int shift = layout->coordinate.shift + coded->coarse;
+    const int shift = layout->finest_shift + coded->coarse;
     const int z_size = forecast->z_size - fewer;
     int size = forecast->plane_size - fewer;
     ph_pinhole_family family = moves.is_level ? PH_FAMILY_X_MOVING : PH_FAMILY_X_RESTING;
@@ -312,15 +328,18 @@ PH_ALWAYS_INLINE void code_position(const ph_pinhole_frame* frame, ph_coder* cod
     }
     if (layout->has_ground) {
         ph_coder copy = ph_coder_copy(coder);
-        ph_pinhole_altitude(frame, &copy, layout,
-                            (ph_pinhole_axis){.family = z_family, .size = forecast->z_size},
-                            (uint32_t)forecast->position_mm[2], words);
+        ph_pinhole_altitude(
+            frame, &copy, layout,
+            (ph_pinhole_axis){.family = z_family,
+                              .size = forecast->z_size - PH_SIZE_PER_BIT * layout->finer},
+            (uint32_t)forecast->position_mm[2], words);
         ph_coder_take(coder, &copy);
     }
-    if (coder->reader != NULL && coded->coarse != 0) {
-        ph_coder_refuse_if(
-            coder, !ph_pinhole_is_fine_enough(frame->precision, layout->coordinate.shift,
-                                              coded->coarse, ph_pinhole_distance(frame, words)));
+    if (coder->reader != NULL && coded->coarse > layout->finer) {
+        ph_coder_refuse_if(coder,
+                           !ph_pinhole_is_fine_enough(frame->precision, layout->coordinate.shift,
+                                                      coded->coarse - layout->finer,
+                                                      ph_pinhole_distance(frame, words)));
     }
 }
 

@@ -74,6 +74,9 @@ typedef struct ph_pinhole_frame {
     uint32_t tick_us;
     int density; // 0..PH_DENSITIES-1: how many of the slots are sent, as in the header
     ph_pinhole_spread spread;
+    // How often the finest step is doubled for positions of updates, unless something else is said or suits large
+    // residuals: 0..PH_STEPS-1. 0 unless a class has a finest step below its step.
+    int step;
     // Positions may be coarser the further away, never by more than this angle, in 1/1024 mrad (those
     // of enters by more, see PH_ENTER_PRECISION); 0: always exact. Both ends have it from the hello.
     uint32_t precision;
@@ -89,7 +92,10 @@ typedef struct ph_forecast {
     int32_t position_mm[3];
     int plane_size; // of the residual of x and y, of z: baseline.h
     int z_size;
-    int coarse; // how many low bits beyond the step it may lack by distance and interval
+    // How often the finest step is doubled in the coarsest that distance and interval allow; 0: none coarser
+    // than the step.
+    int coarse;
+    int fit; // the same of the step that the packet suggests for it, up to the step of its class
 } ph_forecast;
 
 // The leave or enter before one of the same kind: slots are coded as gaps, and an enter is coded
@@ -144,7 +150,8 @@ typedef struct ph_pinhole_record {
     // UPDATE with a position: what was worked out already, or NULL.
     const ph_forecast* forecast;
     const ph_pinhole_neighbour* before; // LEAVE, ENTER: NULL for the first of its kind
-    // UPDATE with a position: 0, or what ph_pinhole_coarse() says. ENTER: as it was rounded
+    // UPDATE with a position: how often the finest step is doubled, up to the step, or what
+    // ph_pinhole_coarse() says. ENTER: how often the step is
     uint8_t coarse;
     uint8_t rotation_coarse; // of an orientation: as it was rounded, 0..PH_ROTATION_COARSE_MAX
     bool is_carried;         // UPDATE with a position: told from where its carrier takes it
@@ -158,13 +165,13 @@ typedef struct ph_pinhole_record {
 void ph_pinhole_forecast(const ph_pinhole_frame* frame, const ph_baseline* baseline,
                          ph_forecast* forecast);
 
-// How many low bits beyond the step a position may lack by distance and interval, by what both ends
-// know: 0..PH_COARSE_MAX. The same as in the forecast.
+// How often the finest step of a position may be doubled by distance and interval, by what both ends
+// know: 0, or more than to its step. The same as in the forecast.
 int ph_pinhole_coarse(const ph_pinhole_frame* frame, const ph_baseline* baseline);
 
-// Rounds position words to the nearest multiple of the step << coarse (with a ground, z anew).
+// Rounds position words to the nearest multiple of the finest step << coarse (with a ground, z anew).
 // @return False, with the words as they were, when the place is so near that coarse is too coarse for
-// it: tell it exactly then.
+// it: it is never where that is no more than the step.
 bool ph_pinhole_round(const ph_pinhole_frame* frame, const ph_layout* layout, int coarse,
                       uint32_t words[3]);
 
@@ -173,13 +180,20 @@ bool ph_pinhole_round(const ph_pinhole_frame* frame, const ph_layout* layout, in
 #define PH_ENTER_PRECISION 32
 #define PH_ENTER_PRECISION_MAX (32 * 1024) // unless positions are less precise anyway
 
-// Rounds the position words of an enter as far as that and the frame's spread allow. @return How
-// coarse they are.
+// Rounds the position words of an enter to its step, or as far beyond as that and the frame's spread allow.
+// @return How often the step was doubled.
 int ph_pinhole_round_enter(const ph_pinhole_frame* frame, const ph_layout* layout,
                            uint32_t words[3]);
 
 // Rounds the orientation of a record, if it tells one. @return How coarse it is.
 int ph_pinhole_round_orientation(const ph_layout* layout, const ph_record* record, int coarse);
+
+// The step that a packet states, raw bits behind its header; nothing where all classes have one step only.
+int ph_pinhole_step_bits(const ph_pinhole_frame* frame);
+
+void ph_pinhole_write_step(const ph_pinhole_frame* frame, ph_entropy_writer* writer);
+
+void ph_pinhole_read_step(ph_pinhole_frame* frame, ph_entropy_reader* reader);
 
 // ---- carriers (pinhole_carried.c)
 

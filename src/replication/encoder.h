@@ -169,6 +169,10 @@ bool ph_encoder_has_place(const ph_encoder* encoder, ph_record_kind kind);
 // How coarse the position of the builder's slot may be sent; 0 after a jump. Pinhole only.
 int ph_encoder_coarse(ph_encoder* encoder);
 
+// Of how many halvings of its step it does without, where its residuals are as large as they are expected to be.
+// Pinhole only.
+int ph_encoder_fit(ph_encoder* encoder);
+
 // What carries a slot and is not in the packet yet, of a lower slot; -1: nothing. Pinhole only.
 int ph_encoder_carrier(const ph_encoder* encoder, int slot);
 

@@ -86,7 +86,8 @@ static void build_enter_or_leave(ph_encoder* encoder, const ph_record_request* r
     made->rotation_coarse =
         (uint8_t)ph_pinhole_round_orientation(at->layout, &made->record, request->rotation_coarse);
     // What is sent once is sent exactly.
-    if (frame->spread.coarse != 0 && (at->layout->once & at->layout->position) == 0) {
+    if ((frame->spread.coarse | at->layout->finer) != 0 &&
+        (at->layout->once & at->layout->position) == 0) {
         uint32_t* words = made->record.words + at->layout->position_word;
         made->coarse = (uint8_t)ph_pinhole_round_enter(frame, at->layout, words);
     }

@@ -58,7 +58,7 @@ static int head_bits_with(ph_encoder* encoder, int leaves, int enters)
     ph_header* header = &encoder->header;
     header->leave_count = encoder->counts[PH_RECORD_LEAVE] + leaves;
     header->enter_count = encoder->counts[PH_RECORD_ENTER] + enters;
-    return ph_pinhole_header_bits(header) +
+    return ph_pinhole_header_bits(header) + ph_pinhole_step_bits(&encoder->pinhole.frame) +
            ph_pinhole_spread_bits(&encoder->pinhole.frame, header->enter_count);
 }
 
@@ -136,11 +136,12 @@ static void begin_pinhole(ph_encoder* encoder)
         .tick_us = store->tick_us,
         .growths = store->growths,
         .density = sender->density,
+        .step = sender->step,
         .precision = sender->precision,
         .is_universal = sender->is_universal,
         .counts = sender->counts,
     };
-    pinhole->head_bits = (int)encoder->bits;
+    pinhole->head_bits = (int)encoder->bits + ph_pinhole_step_bits(&pinhole->frame);
     pinhole->records256 = 0;
     pinhole->forecast_slot = -1;
     pinhole->step_slot = -1;
@@ -184,7 +185,13 @@ int ph_encoder_coarse(ph_encoder* encoder)
     return forecast_of(encoder, at->slot)->coarse;
 }
 
-// As coarse as was chosen, or exact where that would be too coarse. @return Whether it was rounded.
+int ph_encoder_fit(ph_encoder* encoder)
+{
+    return forecast_of(encoder, encoder->builder.at.slot)->fit;
+}
+
+// As coarse as was chosen, or in its step where that would be too coarse; a jump always in its step.
+// @return Whether it was rounded.
 static bool round_position(ph_encoder* encoder, const ph_record_request* request,
                            ph_pinhole_record* made)
 {
@@ -193,10 +200,12 @@ static bool round_position(ph_encoder* encoder, const ph_record_request* request
     const uint32_t x = words[0];
     const uint32_t y = words[1];
     const uint32_t z = words[2];
-    if (!ph_pinhole_round(&encoder->pinhole.frame, layout, request->coarse, words)) {
-        return false;
+    int coarse = made->record.is_jump ? layout->finer : request->coarse;
+    if (!ph_pinhole_round(&encoder->pinhole.frame, layout, coarse, words)) {
+        coarse = layout->finer;
+        (void)ph_pinhole_round(&encoder->pinhole.frame, layout, coarse, words);
     }
-    made->coarse = (uint8_t)request->coarse;
+    made->coarse = (uint8_t)coarse;
     return words[0] != x || words[1] != y || words[2] != z;
 }
 
@@ -223,8 +232,8 @@ static inline const ph_packet_record* update_of(const ph_encoder* encoder, int s
 
 // ---- carriers
 
-// What the packet tells of a carrier, when it tells its place, and nothing of it is rounded or may follow: then it is
-// as it is now.
+// What the packet tells of a carrier, when it tells its place, and nothing of it is rounded to more than its step or may
+// follow: then it is as it is now, but for that.
 static const ph_carrier_step* step_of(ph_encoder* encoder, int slot)
 {
     ph_pinhole_packet* pinhole = &encoder->pinhole;
@@ -232,12 +241,15 @@ static const ph_carrier_step* step_of(ph_encoder* encoder, int slot)
         return &pinhole->step;
     }
     const ph_packet_record* told = update_of(encoder, slot);
-    if (told == NULL || told->coarse != 0 || told->rotation_coarse != 0) {
+    if (told == NULL || told->rotation_coarse != 0) {
         return NULL;
     }
     ph_place at;
     uint32_t words[PH_RECORD_WORDS_MAX];
     ph_send_context_place(encoder->context, slot, &at);
+    if (told->coarse > at.layout->finer) {
+        return NULL;
+    }
     const uint64_t motion = at.layout->position | at.layout->orientation;
     const ph_record record = {.kind = PH_RECORD_UPDATE,
                               .class_index = (uint8_t)at.class_index,
@@ -247,6 +259,10 @@ static const ph_carrier_step* step_of(ph_encoder* encoder, int slot)
         return NULL;
     }
     ph_diff_fill(encoder->context, &at, record.properties, words, NULL);
+    if (told->coarse != 0) {
+        (void)ph_pinhole_round(&pinhole->frame, at.layout, told->coarse,
+                               words + at.layout->position_word);
+    }
     if (!ph_carrier_step_make(&pinhole->frame, at.replica->known, &record, &pinhole->step)) {
         return NULL;
     }
@@ -314,7 +330,7 @@ static uint64_t build_update(ph_encoder* encoder, const ph_record_request* reque
     uint64_t rounded = 0;
     if ((request->properties & layout->position) != 0) {
         made->forecast = forecast_of(encoder, request->slot);
-        if (request->coarse != 0 && round_position(encoder, request, made)) {
+        if ((request->coarse | layout->finer) != 0 && round_position(encoder, request, made)) {
             rounded |= layout->position;
         }
     }
@@ -350,6 +366,15 @@ static uint16_t replace_item(ph_encoder* encoder, ph_flight_item* item)
     return ph_flight_add(flight, item);
 }
 
+// What is rounded to its step at most counts as sent. @return What of it counts as different.
+static uint64_t note_rounded(ph_encoder* encoder, const ph_addition* addition, uint64_t rounded)
+{
+    const ph_layout* layout = encoder->builder.at.layout;
+    const bool is_rounded = (rounded & layout->position) != 0 && addition->coarse <= layout->finer;
+    encoder->sender->replicas.rounded[addition->request->slot] = is_rounded;
+    return is_rounded ? rounded & ~layout->position : rounded;
+}
+
 // A record whose cost is counted goes into flight; of the addition the item is yet to come. rounded: what
 // still differs. @return False, with nothing done, when the flight or the packet is too small.
 static bool try_note(ph_encoder* encoder, ph_addition* addition, int head_bits, uint64_t rounded)
@@ -376,6 +401,9 @@ static bool try_note(ph_encoder* encoder, ph_addition* addition, int head_bits, 
     addition->item = &item;
     ph_encoder_note(encoder, addition);
     ph_replicas_sent(replicas, &item, addition->place, addition->record->words);
+    if ((addition->record->properties & encoder->builder.at.layout->position) != 0) {
+        rounded = note_rounded(encoder, addition, rounded);
+    }
     if (rounded != 0) {
         // The clock goes on for what else differs.
         if (replicas->dirty[slot] == 0) {
@@ -397,13 +425,15 @@ static bool add_pinhole_enter_or_leave(ph_encoder* encoder, const ph_record_requ
     const int64_t records_before256 = pinhole->records256;
     ph_pinhole_record made;
     const uint32_t cost256 = ph_enter_coder_join(encoder, request, &made);
+    const ph_layout* layout = encoder->builder.at.layout;
+    const int coarse =
+        is_enter && made.coarse + layout->finer != 0 ? made.coarse + layout->finer : 0;
     ph_addition addition = {.request = request,
                             .record = &made.record,
                             .cost256 = cost256,
-                            .coarse = made.coarse,
+                            .coarse = (uint8_t)coarse,
                             .rotation_coarse = made.rotation_coarse};
-    const ph_layout* layout = encoder->builder.at.layout;
-    const uint64_t rounded = (made.coarse != 0 ? layout->position : 0) |
+    const uint64_t rounded = (coarse != 0 ? layout->position : 0) |
                              (made.rotation_coarse != 0 ? layout->orientation : 0);
     const bool is_added = try_note(encoder, &addition, head_bits, rounded);
     if (!is_added) {
@@ -592,6 +622,7 @@ static size_t finish_pinhole(ph_encoder* encoder)
     header->density = (uint8_t)pinhole->frame.density;
     encoder->sender->density = pinhole->frame.density;
     ph_pinhole_header_write(header, &writer.raw);
+    ph_pinhole_write_step(&pinhole->frame, &writer);
     if (encoder->counts[PH_RECORD_LEAVE] > 0) {
         ph_enter_coder_write(encoder, PH_RECORD_LEAVE, &writer);
     }

@@ -15,8 +15,8 @@
 
 // ---- memory
 
-// One array of 8 bytes, five of 4, four of 1.
-#define SWEPT_BYTES_PER_SLOT ((size_t)(8 + 5 * 4 + 4 * 1))
+// One array of 8 bytes, five of 4, five of 1.
+#define SWEPT_BYTES_PER_SLOT ((size_t)(8 + 5 * 4 + 5 * 1))
 #define BASELINE_BYTES_PER_SLOT sizeof(ph_baseline)
 
 static size_t rounded_up(size_t size, size_t unit)
@@ -70,6 +70,7 @@ void ph_replicas_init(ph_replicas* replicas, const ph_replicas_def* def, void* b
     replicas->class_index = carve_slots(&rest, count, 1);
     replicas->points = carve_slots(&rest, count, 1);
     replicas->overshoots = carve_slots(&rest, count, 1);
+    replicas->rounded = carve_slots(&rest, count, 1);
     for (int slot = 0; slot < count; ++slot) {
         ph_replicas_at(replicas, slot)->association = 1;
         replicas->weight[slot] = 1.0f;
@@ -104,6 +105,7 @@ void ph_replicas_enter(ph_replicas* replicas, int slot, int class_index, uint64_
     PH_ASSERT(replicas->state[slot] == PH_REPLICA_ABSENT && replica->in_flight == 0);
 
     replicas->dirty[slot] = all;
+    replicas->rounded[slot] = 0;
     replica->out_of_range = 0;
     replica->lost = 0;
     replicas->score[slot] = 0.0f;

@@ -93,6 +93,9 @@ typedef struct ph_replicas {
     // PH_OVERSHOOT_...: the client extrapolates a motion that has ended. The position or orientation is sent once
     // more, though it is the one that was sent last. Always 0 without estimates.
     uint8_t* overshoots;
+    // 1: the newest position that was sent is no further from the truth than rounding to its step takes it. It counts as
+    // sent, and is refined when nothing else needs the bits. Pinhole profile.
+    uint8_t* rounded;
     uint8_t* records;
     size_t record_stride; // with the known values of the largest class
     int slot_count;

@@ -35,6 +35,13 @@ enum { OVERDUE_SHARE = 4 };
 // 13 kbit/s have 5.2 mrad with it, 5.7 without.
 enum { CROWD = 24, CROWD_ENTER_BITS = 24, CROWD_ORIENTATION_BITS = 30 };
 
+// Updates that come in intervals of 0.1 s (as ph_log2_eighths()) are told in finest steps; a step doubles twice as often
+// as the interval, when that is so far off. Intervals are smoothed over so many sends. Walkers of 250 with 32 viewers,
+// 2 mm finest: at 13 kbit/s intervals are 0.22 s, 16 mm best; at 26 0.12 s, 4 mm; at 52 0.075 s, 2 mm.
+#define STEP_FINEST_EIGHTHS 134
+enum { STEP_EIGHTHS = 3, STEP_APART = 2, STEP_SHARE = 8 };
+#define STEP_PASSED_MAX_US UINT64_C(10000000)
+
 // ---- scratch blocks
 
 // Bytes of a block: the send itself, then its arrays by slot.
@@ -211,24 +218,31 @@ static uint64_t filter_diff(const ph_sending* send, const ph_place* at, const ph
 
 static bool is_coarse_worth_it(const ph_sending* send, const ph_place* at, int coarse)
 {
-    const int64_t step_mm = INT64_C(1) << (at->layout->coordinate.shift + coarse);
+    const int64_t step_mm = INT64_C(1) << (at->layout->finest_shift + coarse);
     return send->error_arrays.error_mm[at->slot] >= COARSE_STEPS * (float)step_mm;
 }
 
-// How coarse the position is sent now, if it is chosen. An entity that stands is sent exactly where it is,
-// and so is one that the client overshoots. What has waited too long has not: what still moves is told again.
+// How coarse the position is sent now, if it is chosen: how often its finest step is doubled. An entity that stands is
+// sent exactly where it is, and so is one that the client overshoots. What has waited too long has not: what still moves
+// is told again.
 static int position_coarseness(ph_sending* send, const ph_place* at, ph_send_turn turn,
                                const ph_diff* diff, uint64_t chosen)
 {
     const uint64_t position = at->layout->position;
-    if (!send->may_be_coarse || (chosen & position) == 0 || !is_coarse_worth_it(send, at, 1) ||
-        turn.is_exact || (diff->settled & position) != 0 ||
+    const int finer = at->layout->finer;
+    if (!send->may_be_coarse || (chosen & position) == 0 || send->queue.stage == PH_QUEUE_REFINE ||
+        (diff->settled & position) != 0 ||
         ((diff->large & position) == 0 &&
          (send->sender->replicas.overshoots[at->slot] & PH_OVERSHOOT_POSITION) != 0)) {
         return 0;
     }
-    const int coarse = ph_encoder_coarse(&send->encoder);
-    return coarse > 0 && is_coarse_worth_it(send, at, coarse) ? coarse : 0;
+    if (!turn.is_exact && is_coarse_worth_it(send, at, finer + 1)) {
+        const int coarse = ph_encoder_coarse(&send->encoder);
+        if (coarse > 0 && is_coarse_worth_it(send, at, coarse)) {
+            return coarse;
+        }
+    }
+    return finer != 0 ? ph_encoder_fit(&send->encoder) : 0;
 }
 
 // The same of its orientation: as coarse as the position that goes along, or might now. One that rests is sent exactly.
@@ -245,7 +259,8 @@ static int rotation_coarseness(ph_sending* send, const ph_place* at, ph_send_tur
     const int coarse = has_position          ? request->coarse
                        : send->may_be_coarse ? ph_encoder_coarse(&send->encoder)
                                              : 0;
-    const float step_mm = (float)(INT64_C(1) << (layout->coordinate.shift + coarse));
+    const int beyond = coarse > layout->finer ? coarse - layout->finer : 0;
+    const float step_mm = (float)(INT64_C(1) << (layout->coordinate.shift + beyond));
     return ph_turn_coarseness(layout, step_mm, send->error_arrays.rotation_rad[at->slot]);
 }
 
@@ -373,11 +388,17 @@ static outcome visit_one(ph_sending* send, ph_send_turn turn)
     const int slot = turn.slot;
     const ph_replica_state state = replicas->state[slot];
     const bool is_ack_late = ph_sender_is_ack_late(send->sender, slot);
-    const uint64_t dirty = replicas->dirty[slot];
-    if (dirty == 0 && !is_ack_late) {
+    uint64_t dirty = replicas->dirty[slot];
+    const bool is_refined = send->queue.stage == PH_QUEUE_REFINE && replicas->rounded[slot] != 0 &&
+                            state == PH_REPLICA_ENTERED;
+    if (dirty == 0 && !is_ack_late && !is_refined) {
         return OUTCOME_NOTHING;
     }
     const ph_place* at = ph_record_builder_move(&send->encoder.builder, slot);
+    if (is_refined) {
+        replicas->rounded[slot] = 0;
+        dirty |= at->layout->position;
+    }
     if (ph_replicas_is_leaving(replicas, slot)) {
         const ph_record_request request = {.slot = slot, .kind = PH_RECORD_LEAVE};
         return add_record(send, at, turn, &request);
@@ -560,6 +581,32 @@ static void learn_prices(ph_sending* send, bool is_all_sent, uint64_t enters_bef
                    is_all_sent && others > updates ? others : updates);
 }
 
+// In which steps positions are told from now on: as fine as updates come often. Where a slot is reached seldom,
+// what it does meanwhile is more than rounding, and its bits are worth more as another update. Where bits are left
+// they go into finer steps first. By one step at a time, because what changes to and fro costs bits.
+static void choose_step(ph_sending* send, uint64_t since_us, uint64_t updates_before)
+{
+    ph_sender* sender = send->sender;
+    if (!send->context->store->class_info.layouts.has_finer || !send->may_be_coarse) {
+        sender->step = 0;
+        return;
+    }
+    const uint64_t updates = sender->stats.sent_updates - updates_before;
+    const uint64_t waiting =
+        (uint64_t)send->dirty_count > updates ? (uint64_t)send->dirty_count : updates;
+    const uint64_t passed_us = since_us < STEP_PASSED_MAX_US ? since_us : STEP_PASSED_MAX_US;
+    const uint64_t interval_us =
+        ph_sender_can_refine(sender, 0) ? 0 : passed_us * waiting / (updates > 0 ? updates : 1);
+    sender->interval_us += ((int64_t)interval_us - sender->interval_us) / STEP_SHARE;
+    const int eighths = ph_log2_eighths((uint64_t)sender->interval_us) - STEP_FINEST_EIGHTHS;
+    const int apart = eighths - STEP_EIGHTHS * sender->step;
+    if (apart >= STEP_APART && sender->step < PH_STEPS - 1) {
+        ++sender->step;
+    } else if (apart <= -STEP_APART && sender->step > 0) {
+        --sender->step;
+    }
+}
+
 void ph_send_run(ph_sending* send, const ph_send_context* context, uint64_t now_us,
                  ph_deliver_fn* deliver, void* deliver_context)
 {
@@ -590,9 +637,11 @@ void ph_send_run(ph_sending* send, const ph_send_context* context, uint64_t now_
     ph_stopwatch_lap(&send->watch, PH_STAGE_SCORE);
     const uint64_t enters_before = sender->stats.sent_enters;
     const uint64_t updates_before = sender->stats.sent_updates;
+    const uint64_t since_us = now_us - sender->sent_us;
     const bool is_all_sent = visit_slots(send);
     ph_stopwatch_lap(&send->watch, PH_STAGE_PICK);
     if (send->sent_count > 0) {
+        choose_step(send, since_us, updates_before);
         learn_prices(send, is_all_sent, enters_before, updates_before);
     }
     // Without anything new to say the fate of what was said last would stay unknown.

@@ -89,9 +89,10 @@ static void rank_rest(ph_sending* send)
 // By priority, and behind those whatever has none.
 static void rank_refined(ph_sending* send)
 {
-    const uint64_t* dirty = send->sender->replicas.dirty;
+    const ph_replicas* replicas = &send->sender->replicas;
     for (int slot = 0; slot < send->context->slot_end; ++slot) {
-        const bool is_waiting = send->context->entities[slot] != PH_ENTITY_NONE && dirty[slot] != 0;
+        const bool is_waiting = send->context->entities[slot] != PH_ENTITY_NONE &&
+                                (replicas->dirty[slot] != 0 || replicas->rounded[slot] != 0);
         const float priority = send->priority[slot] > 0.0f ? send->priority[slot] : FLT_MIN;
         send->queue.rank[slot] = is_waiting ? priority : 0.0f;
     }
@@ -131,15 +132,6 @@ void ph_send_queue_begin(ph_sending* send)
 
 // ---- stages
 
-// A moving entity is sent anew soon, and more exactly for nothing: refining is for bits that
-// nothing else needs.
-static bool can_refine(const ph_sending* send, int64_t spoken_bits)
-{
-    const ph_sender* sender = send->sender;
-    return sender->is_pinhole && sender->precision != 0 &&
-           ph_token_bucket_bits(&sender->bucket) - spoken_bits > sender->depth_bits / 2;
-}
-
 // @return False when there is nothing to be done in this stage.
 static bool begin_stage(ph_sending* send, int64_t spoken_bits)
 {
@@ -168,7 +160,7 @@ static bool begin_stage(ph_sending* send, int64_t spoken_bits)
         ph_order_begin(&queue->order, queue->rank, slot_end, &queue->order_memory);
         return true;
     case PH_QUEUE_REFINE:
-        if (!can_refine(send, spoken_bits)) {
+        if (!ph_sender_can_refine(send->sender, spoken_bits)) {
             return false;
         }
         rank_refined(send);
@@ -207,7 +199,9 @@ static int next_ordered(ph_sending* send, bool is_open)
         if (ahead >= 0) {
             ph_replicas_expect(&sender->replicas, ahead);
         }
-        if (sender->replicas.dirty[slot] == 0 ||
+        const bool is_refined =
+            queue->stage == PH_QUEUE_REFINE && sender->replicas.rounded[slot] != 0;
+        if ((sender->replicas.dirty[slot] == 0 && !is_refined) ||
             (!sender->scheduler.ranks_newcomers &&
              is_newcomer(send, slot) != (queue->stage == PH_QUEUE_NEWCOMERS))) {
             continue;
@@ -238,7 +232,7 @@ static int next_of_stage(ph_sending* send, int64_t spoken_bits)
     if (queue->stage == PH_QUEUE_LEAVES) {
         return next_leaving(send);
     }
-    if (queue->stage == PH_QUEUE_REFINE && !can_refine(send, spoken_bits)) {
+    if (queue->stage == PH_QUEUE_REFINE && !ph_sender_can_refine(send->sender, spoken_bits)) {
         return -1;
     }
     return next_ordered(send, spoken_bits != 0);

@@ -475,14 +475,26 @@ void ph_price_learn(uint32_t* price256, int64_t cost256, int count)
     }
 }
 
+// A moving entity is sent anew soon, and more exactly for nothing: refining is for bits that
+// nothing else needs.
+bool ph_sender_can_refine(const ph_sender* sender, int64_t spoken_bits)
+{
+    return sender->is_pinhole &&
+           (sender->precision != 0 || sender->replicas.rules.layouts->has_finer) &&
+           ph_token_bucket_bits(&sender->bucket) - spoken_bits > sender->depth_bits / 2;
+}
+
 // Of all dirty slots, without a diff. Dirty references are to be up to date: see
 // ph_scan_references().
 static int64_t news_bits(const ph_sender* sender)
 {
     const ph_replicas* replicas = &sender->replicas;
+    const bool can_refine = ph_sender_can_refine(sender, 0);
     int dirty_count = 0;
     for (int slot = 0; slot < replicas->slot_count; ++slot) {
-        dirty_count += replicas->dirty[slot] != 0 && !ph_replicas_is_gone(replicas, slot);
+        const bool is_dirty =
+            replicas->dirty[slot] != 0 || (can_refine && replicas->rounded[slot] != 0);
+        dirty_count += is_dirty && !ph_replicas_is_gone(replicas, slot);
     }
     const int64_t enters = replicas->newcomer_count;
     const int64_t others = dirty_count > enters ? dirty_count - enters : 0;

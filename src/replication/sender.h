@@ -126,6 +126,8 @@ typedef struct ph_sender {
     uint32_t eye_sequence; // of the newest packet that carried one
 
     // Pinhole profile.
+    int64_t interval_us;   // in which updates reach what has something to tell, smoothed
+    int step;              // that positions are told in: so often the finest one is doubled
     uint32_t applied_tick; // of the newest packet known to be applied, if there is one
     bool has_applied_tick;
     bool is_universal;         // codes, in place of the models
@@ -201,6 +203,9 @@ double ph_sender_often(const ph_sender* sender);
 // Whether ph_world_send_all() sends to it now; if so, its next time is set. Viewers are spread over
 // the period by their numbers; a new one is served at once.
 bool ph_sender_is_time(ph_sender* sender, uint32_t viewer, uint64_t now_us);
+
+// Whether bits are left for what nothing else needs, behind those that are spoken for.
+bool ph_sender_can_refine(const ph_sender* sender, int64_t spoken_bits);
 
 // Whether it is worth sending now, when there is no fixed pacing: see schedule/pacing.h. Time has
 // passed already, and references are up to date.

@@ -389,7 +389,7 @@ static void lay_section(const error_fill* f, const error_section* of, shown_moti
         const ph_shown_estimate* shown = &all_sent[slot];
         lay_motion(store, entities[slot], shown, sent, place);
         sent->limit_s[place] = ph_motion_model_limit_s(as.motion_model, shown->interval_s);
-        sent->step_mm[place] = as.step_mm;
+        sent->step_mm[place] = ph_finer_step(as.step_mm, shown->finer);
         open->places[open_count] = (uint16_t)place;
         open_count += (marks[slot] & PH_ESTIMATE_APART) != 0;
         if ((dirty[place] & as.heading) != 0) {

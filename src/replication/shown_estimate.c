@@ -106,6 +106,12 @@ void ph_shown_estimates_destroy(ph_shown_estimates* estimates)
 
 // ---- samples
 
+// Where a sample is shown, and how exactly.
+typedef struct sample_place {
+    int32_t position_mm[3];
+    int finer;
+} sample_place;
+
 // A short step is mostly rounding: the velocity is then that of the last leg and the step together.
 PH_OUT_OF_LINE static void join_step(ph_shown_estimate* estimate, const float displacement_mm[3],
                                      float step_s)
@@ -136,9 +142,10 @@ static inline float square_of_change(const ph_shown_estimate* estimate,
 
 // Axis by axis, not in a loop: gcc makes vectors of two of it, and a load of two words that were
 // stored one by one stalls for longer than all the rest takes.
-static inline void add_step(ph_shown_estimate* estimate, const int32_t position_mm[3], float step_s,
+static inline void add_step(ph_shown_estimate* estimate, const sample_place* sample, float step_s,
                             const ph_motion_model* motion_model)
 {
+    const int32_t* position_mm = sample->position_mm;
     const float displacement_mm[3] = {
         (float)ph_difference_mm(position_mm[0], estimate->position_mm[0]),
         (float)ph_difference_mm(position_mm[1], estimate->position_mm[1]),
@@ -153,11 +160,13 @@ static inline void add_step(ph_shown_estimate* estimate, const int32_t position_
         return;
     }
     const float before_s = estimate->leg_s;
-    const float bend = before_s > 0.0f && !stands
-                           ? ph_bend_share(motion_model->bend, step_s, before_s) *
-                                 ph_bend_trust(square_of_change(estimate, displacement_mm, step_s),
-                                               step_s, before_s, motion_model->step_mm)
-                           : 0.0f;
+    const float bend =
+        before_s > 0.0f && !stands
+            ? ph_bend_share(motion_model->bend, step_s, before_s) *
+                  ph_bend_trust(square_of_change(estimate, displacement_mm, step_s), step_s,
+                                before_s, ph_finer_step(motion_model->step_mm, sample->finer),
+                                ph_finer_step(motion_model->step_mm, estimate->finer))
+            : 0.0f;
     turn_along(estimate, 0, displacement_mm[0] / step_s, bend);
     turn_along(estimate, 1, displacement_mm[1] / step_s, bend);
     turn_along(estimate, 2, displacement_mm[2] / step_s, bend);
@@ -199,20 +208,25 @@ static inline void add_shown_sample(ph_shown_estimate* estimate, const ph_replic
                                     uint32_t tick)
 {
     const ph_layout* layout = &replicas->rules.layouts->layouts[replicas->class_index[item->slot]];
-    const uint32_t centre_mm = (UINT32_C(1) << layout->coordinate.shift) / 2;
-    const int32_t position_mm[3] = {(int32_t)(words[0] + centre_mm),
-                                    (int32_t)(words[1] + centre_mm), (int32_t)words[2]};
+    const int finer = layout->finer == 0 ? 0 : ph_layout_finer_of(layout, words);
+    const uint32_t centre_mm = (UINT32_C(1) << layout->coordinate.shift) / 2 >> finer;
+    const sample_place sample = {
+        .position_mm = {(int32_t)(words[0] + centre_mm), (int32_t)(words[1] + centre_mm),
+                        (int32_t)words[2]},
+        .finer = finer,
+    };
     const bool is_first = !estimate->is_there;
     if (is_beginning(estimate, item)) {
         *estimate = (ph_shown_estimate){.jumps = item->jumps, .is_there = true};
     } else if (tick != estimate->tick) {
-        add_step(estimate, position_mm, (float)(tick - estimate->tick) * tick_seconds(replicas),
+        add_step(estimate, &sample, (float)(tick - estimate->tick) * tick_seconds(replicas),
                  &replicas->estimates->motion_models[replicas->class_index[item->slot]]);
     }
-    estimate->position_mm[0] = position_mm[0];
-    estimate->position_mm[1] = position_mm[1];
-    estimate->position_mm[2] = position_mm[2];
+    estimate->position_mm[0] = sample.position_mm[0];
+    estimate->position_mm[1] = sample.position_mm[1];
+    estimate->position_mm[2] = sample.position_mm[2];
     estimate->tick = tick;
+    estimate->finer = (uint8_t)sample.finer;
     if (is_first && item->kind == PH_RECORD_ENTER && replicas->estimates->is_vouched) {
         state_velocity(estimate, replicas, layout, item);
     }

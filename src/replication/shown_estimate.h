@@ -41,6 +41,7 @@ typedef struct ph_shown_estimate {
     float interval_s;   // between the last two samples; 0: there is but one, which stands
     uint16_t jumps;     // of the entity
     bool is_there;
+    uint8_t finer; // of the sample: the step of its class was halved so often for it
 } ph_shown_estimate;
 
 _Static_assert(sizeof(ph_shown_estimate) <= 52, "two for each slot of each viewer");

@@ -273,6 +273,29 @@ static int exponent_of(double power)
     return frexp(power, &exponent) == 0.5 ? exponent - 1 : -1;
 }
 
+// Behind its step.
+static bool prepare_finest(ph_property* property, ph_problem* problem)
+{
+    ph_property_def* def = &property->def;
+    def->finest = def->finest == 0.0 ? def->step : def->finest;
+    property->finest_shift = exponent_of(def->finest);
+    const int finer = property->coordinate.shift - property->finest_shift;
+    if (property->finest_shift < 0 || finer < 0 || finer > PH_FINER_MAX) {
+        return ph_refuse(problem, PH_PARAMETER_FINEST,
+                         "finest must be the step of %s mm, or that halved up to %d times, at "
+                         "least 1 mm, got %s",
+                         ph_number_text(def->step).text, PH_FINER_MAX,
+                         ph_number_text(def->finest).text);
+    }
+    if (def->when == PH_SEND_ONCE && finer != 0) {
+        return ph_refuse(problem, PH_PARAMETER_FINEST,
+                         "a position that is sent once is never refined: finest must be its step "
+                         "of %s mm, got %s",
+                         ph_number_text(def->step).text, ph_number_text(def->finest).text);
+    }
+    return true;
+}
+
 static bool prepare_position(ph_property* property, ph_problem* problem)
 {
     ph_property_def* def = &property->def;
@@ -297,7 +320,7 @@ static bool prepare_position(ph_property* property, ph_problem* problem)
     property->altitude = (ph_altitude){.tolerance_mm = def->ground_tolerance_mm,
                                        .escape_shift = property->coordinate.shift};
     property->words = 3;
-    return true;
+    return prepare_finest(property, problem);
 }
 
 bool ph_coding_prepare(ph_property* property, ph_problem* problem)
@@ -387,6 +410,7 @@ static bool check_finite(ph_property_def* def, ph_problem* problem)
         {PH_PARAMETER_RANGE, "lo", &def->lo},
         {PH_PARAMETER_RANGE, "hi", &def->hi},
         {PH_PARAMETER_STEP, "step", &def->step},
+        {PH_PARAMETER_FINEST, "finest", &def->finest},
         {PH_PARAMETER_Z, "z_lo", &def->z_lo},
         {PH_PARAMETER_Z, "z_hi", &def->z_hi},
         {PH_PARAMETER_TURN, "turn", &def->turn},
@@ -413,6 +437,8 @@ static bool says(const ph_property_def* def, ph_parameter parameter)
         return def->lo != 0.0 || def->hi != 0.0;
     case PH_PARAMETER_STEP:
         return def->step != 0.0;
+    case PH_PARAMETER_FINEST:
+        return def->finest != 0.0;
     case PH_PARAMETER_Z:
         return def->z_lo != 0.0 || def->z_hi != 0.0;
     case PH_PARAMETER_TURN:

@@ -30,6 +30,8 @@
 #include <pinhole/schema.h>
 
 #define PH_VALUE_WORDS_MAX 4
+// How often the step of a position is halved, at most, to its finest.
+#define PH_FINER_MAX 7
 
 // What an orientation may take in the pinhole profile beside its plain coding: in an update two symbols, and three
 // residuals of at most 34 bits each; in an enter two symbols, and how it turns.
@@ -57,6 +59,7 @@ typedef struct ph_property {
     ph_fixed fixed[3];  // FIXED: the first; VEC3: x, y, z
     ph_angle angle;
     ph_coordinate coordinate;             // POSITION
+    int finest_shift;                     // POSITION: its finest step is 1 << this mm
     ph_altitude altitude;                 // POSITION with a ground (def.ground_tolerance_mm > 0)
     uint32_t initial[PH_VALUE_WORDS_MAX]; // before the first set; with has_default, the default too
     // A difference of so many levels is worth sending, at least 1. VEC3: in any component;

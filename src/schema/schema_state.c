@@ -605,6 +605,7 @@ enum {
     MARK_HEADING,
     MARK_CARRIER,
     MARK_SMOOTH,
+    MARK_FINEST,
 };
 
 static uint64_t mark_of_kind(ph_integer_kind kind)
@@ -661,6 +662,10 @@ static void add_position(ph_hash* hash, const ph_property* property)
     ph_hash_add_u64(hash, (uint64_t)property->coordinate.width);
     ph_hash_add_u64(hash, (uint64_t)property->coordinate.shift);
     ph_hash_add_u64(hash, (uint64_t)property->def.ground_tolerance_mm);
+    if (property->finest_shift != property->coordinate.shift) {
+        ph_hash_add_u64(hash, MARK_FINEST);
+        ph_hash_add_u64(hash, (uint64_t)property->finest_shift);
+    }
 }
 
 static void add_coding(ph_hash* hash, const ph_property* property)

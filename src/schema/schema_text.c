@@ -44,6 +44,11 @@ static const char* read_step_word(ph_scanner* scanner, ph_word* value, ph_proper
     return read_positive(scanner, value, &def->step);
 }
 
+static const char* read_finest(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    return read_positive(scanner, value, &def->finest);
+}
+
 static const char* read_z(ph_scanner* scanner, ph_word* value, ph_property_def* def)
 {
     *value = ph_scanner_word(scanner);
@@ -191,6 +196,7 @@ static const char* read_audience(ph_scanner* scanner, ph_word* value, ph_propert
 
 static const ph_option OPTIONS[] = {
     {"step", PH_PARAMETER_STEP, read_step_word},
+    {"finest", PH_PARAMETER_FINEST, read_finest},
     {"z", PH_PARAMETER_Z, read_z},
     {"turn", PH_PARAMETER_TURN, read_turn},
     {"k", PH_PARAMETER_RICE_K, read_k},

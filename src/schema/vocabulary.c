@@ -60,8 +60,8 @@ static const ph_coding_row WORD_ROWS[] = {
     [PH_CODING_ENTITY] = {"entity", POLICY | PARAMETER(CARRIER), FIELD(ENTITY), PH_PARAMETERS_END,
                           true},
     [PH_CODING_POSITION] = {"position",
-                            COMMON | PARAMETER(BITS) | PARAMETER(STEP) | PARAMETER(GROUND) |
-                                PARAMETER(SIGNIFICANT),
+                            COMMON | PARAMETER(BITS) | PARAMETER(STEP) | PARAMETER(FINEST) |
+                                PARAMETER(GROUND) | PARAMETER(SIGNIFICANT),
                             FIELD(I32X3) | FIELD(I64X3), PH_PARAMETER_BITS, true},
 };
 
@@ -73,6 +73,7 @@ static const char* const PARAMETER_NAMES[] = {
     [PH_PARAMETER_CODING] = "coding",
     [PH_PARAMETER_RANGE] = "lo and hi",
     [PH_PARAMETER_STEP] = "step",
+    [PH_PARAMETER_FINEST] = "finest",
     [PH_PARAMETER_Z] = "z_lo and z_hi",
     [PH_PARAMETER_TURN] = "turn",
     [PH_PARAMETER_BITS] = "bits",

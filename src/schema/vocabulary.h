@@ -16,6 +16,7 @@ typedef enum ph_parameter {
     PH_PARAMETER_CODING,
     PH_PARAMETER_RANGE, // lo, hi
     PH_PARAMETER_STEP,
+    PH_PARAMETER_FINEST,
     PH_PARAMETER_Z, // z_lo, z_hi
     PH_PARAMETER_TURN,
     PH_PARAMETER_BITS,

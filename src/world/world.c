@@ -43,6 +43,7 @@ ph_result ph_world_create(const ph_world_def* def, ph_world** world)
     }
     made->def = *def;
     const ph_store_def store_def = {
+        .profile = def->profile,
         .schema = def->schema,
         .ground = def->ground,
         .tick_us = def->tick_us,

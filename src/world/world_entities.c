@@ -247,7 +247,7 @@ static uint64_t store_position(ph_world* world, placed at, const int32_t positio
     ph_entities* entities = &world->store.entities;
     const int property = at.table->described->position;
     const ph_property* described = &at.table->described->properties[property];
-    const int shift = described->coordinate.shift;
+    const int shift = class_of_entity(world, at)->finest_shift;
     const int32_t* was_mm = entities->whereabouts[at.index].position_mm;
     const uint32_t difference = ((uint32_t)was_mm[0] ^ (uint32_t)position_mm[0]) |
                                 ((uint32_t)was_mm[1] ^ (uint32_t)position_mm[1]) |

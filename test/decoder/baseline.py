@@ -201,13 +201,15 @@ class Baseline:
     def entered(record, tick, tick_us):
         of_class = record.entity.of_class
         place, shift = record.values[of_class.place().name], of_class.place().coding.shift
+        finer = of_class.place().coding.finer()
         samples = (Sample(tick, place),)
         vx, vy, vz = record.velocity
         if any(record.velocity):
             back = moved_by(place, (-v << shift for v in record.velocity))
             samples += (Sample((tick - velocity_ticks(tick_us)) % WORD32, back),)
         return Baseline(of_class, record.number, record.values, samples, 0,
-                        max(12, size_of((abs(vx) + abs(vy)) // 4)), size_of(abs(vz) // 2), 24, 20,
+                        max(12, size_of((abs(vx) + abs(vy)) // 4)) + 8 * finer,
+                        size_of(abs(vz) // 2) + 8 * finer, 24, 20,
                         tick, tick_us, entered_turning(record, tick, tick_us))
 
     def sizes_at(self):
@@ -295,11 +297,14 @@ class Baseline:
                 "z": faded(self.z, z)}
 
     def residuals(self, sample):
-        shift = self.of_class.place().coding.shift
+        coding = self.of_class.place().coding
+        coarse = coding.coarse_of(sample.place)
+        shift = coding.finest + coarse
         half = (1 << shift) // 2
         passed_us = self.since_sample_us(sample.tick)
         for step in ways(self.predicted(sample.tick), sample.place):
-            yield normal(size_of(abs(step) + half >> shift), passed_us, POSITION_GROWTH)
+            size = normal(size_of(abs(step) + half >> shift), passed_us, POSITION_GROWTH)
+            yield min(255, size + 8 * coarse)
 
     def text(self, slot, tick):
         samples = " ".join(sample.text() for sample in self.samples)

@@ -82,9 +82,12 @@ def size_before(baseline, carrier):
         return None
     turn = turned_by(NO_TURN, carrier.turning.spin, (new.tick - old.tick) % WORD32)
     off = ways(taken_along(turn, of.place, to.place, old.place), new.place)
-    shift = baseline.of_class.place().coding.shift
+    coding = baseline.of_class.place().coding
+    coarse = coding.coarse_of(new.place)
+    shift = coding.finest + coarse
     total = sum(size_of(abs(step) + (1 << shift) // 2 >> shift) for step in off)
-    return normal((total + 1) // 3, time_us(old.tick, new.tick, baseline.tick_us), POSITION_GROWTH)
+    size = normal((total + 1) // 3, time_us(old.tick, new.tick, baseline.tick_us), POSITION_GROWTH)
+    return size + 8 * coarse
 
 
 def model_of(own, size):

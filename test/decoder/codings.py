@@ -265,6 +265,18 @@ class Position:
     shift: int
     tolerance: int
     """Of the ground; 0 when there is none."""
+    finest: int
+    """The shift of its finest step."""
+
+    def finer(self):
+        return self.shift - self.finest
+
+    def coarse_of(self, place):
+        """How often the finest step was doubled, as far as a place shows it."""
+        coarse = 0
+        while coarse < self.finer() and all(c % (2 << self.finest + coarse) == 0 for c in place[:2]):
+            coarse += 1
+        return coarse
 
     def read(self, packet, is_full):
         require(packet.eye is not None, "a position without an eye")
@@ -307,7 +319,8 @@ class Position:
         return ",".join(map(str, value))
 
     def words(self):
-        return [14, self.level_bits, self.shift, self.tolerance]
+        told = [36, self.finest] if self.finer() else []
+        return [14, self.level_bits, self.shift, self.tolerance] + told
 
     def initial_words(self):
         return [0, 0, 0]

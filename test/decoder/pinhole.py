@@ -55,7 +55,7 @@ Spread = collections.namedtuple("Spread", "coarse place velocity heading name mo
 
 
 class PinholePacket(Packet):
-    VERSIONS = (4, 5)
+    VERSIONS = (6, 7)
     HAS_ARITHMETIC = True
 
     def __init__(self, receiver, data):
@@ -129,6 +129,7 @@ class PinholePacket(Packet):
 
     def read_content(self):
         self.before = None
+        self.read_stated_step()
         for _ in range(self.leaves):
             self.read_leave()
         self.slot_before, self.before = -1, None
@@ -139,6 +140,12 @@ class PinholePacket(Packet):
         for slot, baseline in sorted(self.known.slots.items()):
             self.read_known(slot, baseline)
         self.leave_displaced()
+
+    def read_stated_step(self):
+        self.step = 0
+        if any(of_class.place().coding.finer() for of_class in self.receiver.classes):
+            self.step = self.bits.read(3)
+            self.lines.append(f"step {self.step}")
 
     def read_spread(self):
         """How far entities that enter together are apart."""
@@ -307,7 +314,7 @@ class PinholePacket(Packet):
             self.read_update(slot, baseline)
 
     def urgency(self, baseline):
-        newest, shift = baseline.newest(), baseline.of_class.place().coding.shift
+        newest, shift = baseline.newest(), baseline.of_class.place().coding.finest
         distance = max(DISTANCE_MIN_MM, reach(self.eye, newest.place))
         size = stretched(baseline.plane, baseline.since_sample_us(self.tick), POSITION_GROWTH)
         size += 8 * (shift + 15) - log8(distance)
@@ -349,7 +356,7 @@ class PinholePacket(Packet):
 
     def has_own_flags(self, others):
         own = self.receiver.tables.models["OWN"]
-        return self.hello.version == 4 and all((self.receiver.number_of[id(other)], behind) in own
+        return self.hello.version == 6 and all((self.receiver.number_of[id(other)], behind) in own
                                                  for other in others for behind in (0, 1))
 
     def read_which_others(self, others):

@@ -126,7 +126,18 @@ def allowed_coarse(packet, baseline):
     coarse = 0
     while coarse < COARSE_MAX and is_fine(packet.hello.precision, shift, coarse + 1, distance):
         coarse += 1
-    return coarse
+    return coarse and coarse + baseline.of_class.place().coding.finer()
+
+
+def read_step(packet, baseline, size):
+    """How often the finest step is doubled, up to the step."""
+    finer = baseline.of_class.place().coding.finer()
+    if not finer:
+        return 0
+    fit = min(finer, max(packet.step, (size - 24) // 8))
+    told = packet.coder.symbol("STEP", fit + (0 if baseline.is_active() else 8))
+    require(told <= finer, f"a step {told} above the class's")
+    return told
 
 
 def read_position(packet, baseline):
@@ -135,12 +146,13 @@ def read_position(packet, baseline):
     expected, passed_us = baseline.predicted(packet.tick), baseline.since_sample_us(packet.tick)
     plane = stretched(baseline.plane, passed_us, POSITION_GROWTH)
     rising = stretched(baseline.z, passed_us, POSITION_GROWTH)
-    carried = read_carried(packet, baseline)
+    own, carried = plane, read_carried(packet, baseline)
     if carried:
         expected, plane, rising = carried.place, carried.size, carried.size
     allowed = allowed_coarse(packet, baseline)
-    coarse = allowed if allowed and coder.flag("COARSE", 0) else 0
-    shift, motion = coding.shift + coarse, "MOVING" if baseline.is_moving() else "RESTING"
+    is_coarse = allowed and coder.flag("COARSE", 0)
+    coarse = allowed if is_coarse else read_step(packet, baseline, own)
+    shift, motion = coding.finest + coarse, "MOVING" if baseline.is_moving() else "RESTING"
 
     size = plane - 8 * coarse
     steps = coder.residual("X_" + motion, size)
@@ -149,14 +161,14 @@ def read_position(packet, baseline):
     y = coordinate(expected[1], shift, coder.residual("Y_" + motion, size))
 
     family = "Z_MOVING" if baseline.is_rising() else "Z_RESTING"
-    size = rising
+    size = rising - 8 * coding.finer()
     if coding.tolerance:
         z = read_altitude(packet, (x, y), expected[2], coding,
                           lambda: coder.residual(family, size))
     else:
-        z = coordinate(expected[2], shift, coder.residual(family, size - 8 * coarse))
-    require(not coarse or is_fine(packet.hello.precision, coding.shift, coarse,
-                                  reach(packet.eye, (x, y, z))), "a position that is too coarse")
+        z = coordinate(expected[2], shift, coder.residual(family, rising - 8 * coarse))
+    require(not is_coarse or is_fine(packet.hello.precision, coding.finest, coarse,
+                                        reach(packet.eye, (x, y, z))), "a position that is too coarse")
     return (x, y, z), coarse, carried
 
 
@@ -314,7 +326,7 @@ def read_other(packet, a_property, known):
     if isinstance(coding, Whole) and coding.coding == "enum":
         return coding.read(packet)
     place = packet.receiver.number_of[id(a_property)], 2
-    has_own = packet.hello.version == 4 and place in packet.receiver.tables.models["OWN"]
+    has_own = packet.hello.version == 6 and place in packet.receiver.tables.models["OWN"]
     return read_number(packet, coding, known, *(("OWN", place) if has_own else ("NUMBER",)))
 
 

@@ -150,7 +150,7 @@ class UniversalCoder(Coder):
 
 
 def make_coder(version, data, raw, tables):
-    return (UniversalCoder if version == 5 else Coder)(data, raw, tables)
+    return (UniversalCoder if version == 7 else Coder)(data, raw, tables)
 
 
 def raw_bits(data):

@@ -38,6 +38,7 @@ OPTIONS = {
     "turn": {"angle"},
     "k": {"rice"},
     "arithmetic": {"enum", "range"},
+    "finest": {"position"},
     "ground": {"position"},
     "orientation": {"quaternion"},
     "heading": {"angle"},
@@ -243,7 +244,11 @@ def make_position(argument, options):
     shift = width(step) - 1
     tolerance = whole(options.get("ground", "0"))
     expect("ground" not in options or tolerance > 0, "the tolerance of a ground is above 0")
-    return Position(bits_of(argument, "16", 1, 32 - shift), shift, tolerance)
+    finest = whole(options.get("finest", str(step)))
+    expect(finest > 0 and finest & (finest - 1) == 0 and finest <= step <= 128 * finest,
+           "the finest step of a position is its step, halved up to seven times")
+    expect("once" not in options or finest == step, "what is sent once has one step")
+    return Position(bits_of(argument, "16", 1, 32 - shift), shift, tolerance, width(finest) - 1)
 
 
 def make_text(coding, argument):

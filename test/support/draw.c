@@ -214,6 +214,10 @@ static void draw_position(test_rng* rng, ph_property_def* def)
         def->step = one_in(rng, 4) ? 0.0 : (double)(UINT64_C(1) << below(rng, 8));
         def->bits = one_in(rng, 4) ? 0 : (int)draw_whole(rng, 1, 24);
     }
+    if (one_in(rng, 2)) {
+        const double step = def->step == 0.0 ? 16.0 : def->step;
+        def->finest = fmax(ldexp(step, -(int)draw_whole(rng, 0, 7)), 1.0);
+    }
 }
 
 static void draw_parameters(test_rng* rng, ph_property_def* def)
@@ -266,6 +270,7 @@ static void draw_policy(test_rng* rng, ph_property_def* def)
     def->weight = one_in(rng, 2) ? 0.0 : draw_real(rng, 1e-6, 1e6);
     def->when =
         def->coding != PH_CODING_ENTITY && one_in(rng, 4) ? PH_SEND_ONCE : PH_SEND_ON_CHANGE;
+    def->finest = def->when == PH_SEND_ONCE ? 0.0 : def->finest;
     if (has_differences(def->coding) && one_in(rng, 2)) {
         def->significant = one_in(rng, 8) ? 0x1p1000 : draw_real(rng, 0, 1e6);
     }

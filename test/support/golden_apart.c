@@ -79,6 +79,7 @@ static void take_header(apart* it)
         golden_print(it->lines, "raw at=%d bits=%d value=%" PRIu32 " %s\n", (int)at,
                      (int)(it->reader.raw.position_bits - at), count, i == 0 ? "leaves" : "enters");
     }
+    raw(it, "step", 3);
 }
 
 static void take_leaves(apart* it)

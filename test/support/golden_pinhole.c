@@ -153,6 +153,21 @@ void golden_pinhole_coarse(golden_pinhole* golden)
     golden->coarse[golden->base.record_count - 1] = (uint8_t)coarse;
 }
 
+void golden_pinhole_packet_step(golden_pinhole* golden, int step)
+{
+    golden->frame.step = step;
+}
+
+void golden_pinhole_step(golden_pinhole* golden, int coarse)
+{
+    const ph_record* record = last_record(golden);
+    const ph_layout* layout = &golden->base.layouts.layouts[record->class_index];
+    assert_in_range(coarse, 0, layout->finer);
+    assert_true(
+        ph_pinhole_round(&golden->frame, layout, coarse, record->words + layout->position_word));
+    golden->coarse[golden->base.record_count - 1] = (uint8_t)coarse;
+}
+
 void golden_pinhole_spin(golden_pinhole* golden, int x, int y, int z)
 {
     ph_record* record = last_record(golden);
@@ -185,6 +200,7 @@ static void gather(const golden_pinhole* golden, golden_content* content)
         .tick = golden->frame.tick,
         .count = base->record_count,
         .spread = golden->frame.spread,
+        .step = golden->frame.step,
     };
     for (int i = 0; i < base->record_count; ++i) {
         ph_pinhole_record* coded = &content->coded[i];
@@ -278,6 +294,7 @@ static size_t write_packet(const golden_pinhole* golden, golden_content* content
     ph_entropy_writer_init(&writer, bytes, PH_PAYLOAD_MAX);
     ph_pinhole_header_write(&content->header, &writer.raw);
     if (!content->header.is_probe) {
+        ph_pinhole_write_step(&golden->frame, &writer);
         write_records(&golden->frame, &golden->moment, &writer, content);
     }
     const int all_bits = (int)ph_entropy_writer_size_bits(&writer);
@@ -368,6 +385,10 @@ static void read_packet(golden_pinhole* golden, const golden_moment* moment, con
     content->tick =
         header->tick == PH_PINHOLE_TICK_WHOLE ? header->whole_tick : moment->tick + header->tick;
     ph_pinhole_frame frame = frame_of(golden, moment, header, content->tick);
+    if (!header->is_probe) {
+        ph_pinhole_read_step(&frame, &reader);
+        content->step = frame.step;
+    }
     for (int i = 0; i < header->leave_count + header->enter_count; ++i) {
         if (i == header->leave_count) {
             ph_pinhole_read_spread(&frame, &reader, header->enter_count);

@@ -20,7 +20,7 @@
 
 #include <pinhole/client.h>
 
-enum { GOLDEN_PACKETS = 32, GOLDEN_CLASSES = 10, GOLDEN_KNOWN = 160 };
+enum { GOLDEN_PACKETS = 32, GOLDEN_CLASSES = 11, GOLDEN_KNOWN = 160 };
 
 /// One packet as one end has it.
 typedef struct golden_content {
@@ -32,6 +32,7 @@ typedef struct golden_content {
     ph_pinhole_carrier carriers[GOLDEN_RECORDS];     // of those that have one
     ph_carrier_step steps[GOLDEN_RECORDS];
     ph_pinhole_spread spread;
+    int step;
     uint32_t words[GOLDEN_RECORDS][GOLDEN_WORDS];
     uint8_t texts[GOLDEN_RECORDS][GOLDEN_TEXTS];
     // How many raw bits each record took; and of the whole: of symbols, raw, left over.
@@ -87,6 +88,10 @@ void golden_pinhole_velocity(golden_pinhole* golden, int x, int y, int z);
 void golden_pinhole_jump(golden_pinhole* golden);
 /// The enter or update added last tells its position as coarsely as it may.
 void golden_pinhole_coarse(golden_pinhole* golden);
+/// The packet says that positions are told in finest steps doubled so often.
+void golden_pinhole_packet_step(golden_pinhole* golden, int step);
+/// The update added last tells its position in the finest step doubled so often.
+void golden_pinhole_step(golden_pinhole* golden, int coarse);
 /// Of the enter added last: how it turns, in levels of the rotation within velocity ticks.
 void golden_pinhole_spin(golden_pinhole* golden, int x, int y, int z);
 /// The enter or update added last tells its orientation as coarsely as this.

@@ -34,6 +34,9 @@ static void print_header(golden_lines* lines, const golden_content* content)
                      hello->fingerprint, hello->precision);
     }
     golden_print_eye(lines, header);
+    if (!header->is_probe) {
+        golden_print(lines, "step %d\n", content->step);
+    }
 }
 
 static void print_turning(golden_lines* lines, const ph_packing* packing, int width,

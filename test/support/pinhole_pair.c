@@ -50,6 +50,7 @@ void pinhole_pair_next(pinhole_pair* pair, test_rng* rng)
     frame->tick += (uint32_t)test_rng_below(rng, UINT64_C(1) << test_rng_below(rng, 10));
     frame->density = 1 + (int)test_rng_below(rng, PH_DENSITIES - 1);
     frame->precision = one_in(rng, 2) ? 0 : (uint32_t)test_rng_below(rng, 65536);
+    frame->step = (int)test_rng_below(rng, PH_STEPS);
     if (one_in(rng, 4)) {
         frame->frame = random_frame_make(&pair->layouts, &pair->ground, rng);
     }
@@ -118,10 +119,13 @@ static void fill_update(pinhole_pair* pair, const pinhole_end* end, ph_pinhole_r
     if ((record->properties & layout->orientation) != 0) {
         draw_orientation(pair, layout, coded, rng);
     }
+    uint32_t* words = record->words + layout->word[layout->described->position];
+    if (record->is_jump) {
+        assert_true(ph_pinhole_round(&pair->frame, layout, layout->finer, words));
+    }
     if (!has_position || record->is_jump) {
         return;
     }
-    uint32_t* words = record->words + layout->word[layout->described->position];
     if (!one_in(rng, 4)) {
         draw_position(pair, baseline, layout, rng, words);
     }
@@ -131,6 +135,9 @@ static void fill_update(pinhole_pair* pair, const pinhole_end* end, ph_pinhole_r
     if (coarse > 0 && one_in(rng, 2) && ph_pinhole_round(&pair->frame, layout, coarse, rounded)) {
         memcpy(words, rounded, sizeof rounded);
         coded->coarse = (uint8_t)coarse;
+    } else {
+        coded->coarse = (uint8_t)test_rng_below(rng, (uint64_t)layout->finer + 1);
+        assert_true(ph_pinhole_round(&pair->frame, layout, coded->coarse, words));
     }
 }
 
@@ -174,9 +181,11 @@ static void fill_enter(const pinhole_pair* pair, const ph_layout* layout, ph_pin
 {
     ph_record* record = &coded->record;
     copy_before(layout, coded, rng);
+    uint32_t* place = record->words + layout->word[layout->described->position];
     if (coded->before != NULL) {
-        uint32_t* place = record->words + layout->word[layout->described->position];
         coded->coarse = (uint8_t)ph_pinhole_round_enter(&pair->frame, layout, place);
+    } else {
+        assert_true(ph_pinhole_round(&pair->frame, layout, layout->finer, place));
     }
     record->key = test_rng_next(rng);
     record->key >>= test_rng_below(rng, 64);

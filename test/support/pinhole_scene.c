@@ -216,6 +216,7 @@ void pinhole_packet_write(const pinhole_scene* scene, client_packet* packet)
     ph_entropy_writer_init(&writer, packet->bytes, sizeof packet->bytes);
     ph_pinhole_header_write(&packet->header, &writer.raw);
     if (!packet->header.is_probe) {
+        ph_pinhole_write_step(&frame, &writer);
         write_changes(&frame, packet, PH_RECORD_LEAVE, &writer);
         write_changes(&frame, packet, PH_RECORD_ENTER, &writer);
         write_updates(&frame, packet, &baselines, &writer);

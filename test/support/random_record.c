@@ -214,6 +214,7 @@ void random_stage_make(random_stage* stage, test_rng* rng)
         fail_msg("%s", error.text);
     }
     assert_int_equal(ph_layouts_create(&stage->layouts, stage->schema, NULL), PH_OK);
+    ph_layouts_forget_finest(&stage->layouts); // records of the classic profile
     stage->ground = random_record_ground();
     stage->frame = random_frame_make(&stage->layouts, &stage->ground, rng);
 }

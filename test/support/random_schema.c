@@ -118,6 +118,9 @@ static void fill_coding(ph_property_def* def, test_rng* rng, int* text_bytes_lef
         return;
     case PH_CODING_POSITION:
         def->step = ldexp(1.0, (int)test_rng_below(rng, 12));
+        if (coin(rng)) {
+            def->finest = fmax(ldexp(def->step, -(int)test_rng_below(rng, 8)), 1.0);
+        }
         def->bits = (int)test_rng_below(rng, 21);
         def->ground_tolerance_mm = coin(rng) ? 0 : (int)test_rng_below(rng, 5000);
         def->significant = coin(rng) ? 0.0 : between(rng, 0, 1000);
@@ -135,6 +138,7 @@ static void fill_policy(ph_property_def* def, test_rng* rng)
     def->weight = coin(rng) ? 0.0 : between(rng, 0.001, 1000);
     const bool is_once = !coin(rng);
     def->when = is_once && def->coding != PH_CODING_ENTITY ? PH_SEND_ONCE : PH_SEND_ON_CHANGE;
+    def->finest = is_once ? 0.0 : def->finest;
     if (def->coding == PH_CODING_POSITION) {
         return;
     }
