@@ -232,9 +232,9 @@ class Truth {
         return this.newer.heading[place];
     }
 
-    /** The newest one, as plain objects. */
+    /** The newest one, as plain objects; none before the first tick. */
     list() {
-        const {ids, x, y, z, heading} = this.newer;
+        const {ids, x, y, z, heading} = this.newer ?? {ids: []};
         return Array.from(ids, (id, i) => ({id, x_mm: x[i], y_mm: y[i], z_mm: z[i], heading_deg: heading[i]}));
     }
 
