@@ -402,11 +402,11 @@ static void a_crowd_is_turned_coarsely(void** state)
     (void)state;
     for (int width = PH_QUATERNION_WIDTH_MIN; width <= PH_QUATERNION_WIDTH_MAX; ++width) {
         const ph_layout layout = {.orientation = 2, .orientation_bits = (uint8_t)width};
-        const int coarse = ph_turn_crowd_coarseness(&layout);
+        const int coarse = ph_turn_newcomer_coarseness(&layout);
         assert_true(coarse == PH_ROTATION_COARSE_MAX || width - coarse <= 4);
         assert_true(coarse == 0 || width - coarse >= 4);
     }
-    assert_int_equal(ph_turn_crowd_coarseness(&(ph_layout){.orientation_bits = 11}), 0);
+    assert_int_equal(ph_turn_newcomer_coarseness(&(ph_layout){.orientation_bits = 11}), 0);
 }
 
 int main(void)

@@ -33,7 +33,7 @@ enum { OVERDUE_SHARE = 4 };
 // what they take, walkers at 13 kbit/s would have 2.1 jolts a minute instead of 2.0, because all of
 // them nearly fit; with 18 a tenth more of them would be missing at 4 kbit/s. An orientation takes more: asteroids at
 // 13 kbit/s have 5.2 mrad with it, 5.7 without.
-enum { CROWD = 24, CROWD_ENTER_BITS = 24, CROWD_ORIENTATION_BITS = 30 };
+enum { CROWD = 24, CROWD_ENTER_BITS = 24, ORIENTATION_ENTER_BITS = 30 };
 
 // Updates that come in intervals of 0.1 s (as ph_log2_eighths()) are told in finest steps; a step doubles twice as often
 // as the interval, when that is so far off. Intervals are smoothed over so many sends. Walkers of 250 with 32 viewers,
@@ -164,7 +164,7 @@ static int enter_coarseness(const ph_sending* send)
         if (replicas->state[slot] == PH_REPLICA_ABSENT &&
             ph_send_context_is_there(send->context, slot)) {
             const bool turns = layouts[replicas->class_index[slot]].orientation != 0;
-            bits += CROWD_ENTER_BITS + (turns ? CROWD_ORIENTATION_BITS : 0);
+            bits += CROWD_ENTER_BITS + (turns ? ORIENTATION_ENTER_BITS : 0);
             ++count;
         }
     }
@@ -304,7 +304,7 @@ static void ask_for_enter(ph_sending* send, const ph_place* at, ph_record_reques
     request->kind = PH_RECORD_ENTER;
     request->properties = ph_diff_complete(send->context, at, diff);
     if (send->encoder.pinhole.frame.spread.coarse != 0) {
-        request->rotation_coarse = ph_turn_crowd_coarseness(at->layout);
+        request->rotation_coarse = ph_turn_newcomer_coarseness(at->layout);
     }
 }
 

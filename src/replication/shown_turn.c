@@ -29,7 +29,7 @@
 // What is shown wrong by less than this share of one is right.
 #define RIGHT_STEPS 0.5f
 // Entities that enter with a crowd: it is told again anyway, and each takes 45 bits less (with no spin, either).
-#define CROWD_STEP_RADIANS 0.2f // 11 degrees
+#define NEWCOMER_STEP_RADIANS 0.2f // 11 degrees
 
 size_t ph_turn_estimates_bytes(const ph_layouts* layouts, int slot_count)
 {
@@ -231,7 +231,7 @@ int ph_turn_coarseness(const ph_layout* layout, float position_step_mm, float ra
                          ph_float_min(turn_step(layout, position_step_mm), STEP_SHARE * radians));
 }
 
-int ph_turn_crowd_coarseness(const ph_layout* layout)
+int ph_turn_newcomer_coarseness(const ph_layout* layout)
 {
-    return coarseness_of(layout, CROWD_STEP_RADIANS);
+    return coarseness_of(layout, NEWCOMER_STEP_RADIANS);
 }

@@ -87,6 +87,6 @@ float ph_turn_right(const ph_turn_estimates* turns, const ph_layout* layout, int
 int ph_turn_coarseness(const ph_layout* layout, float position_step_mm, float radians);
 
 // The same of an entity that enters with a crowd.
-int ph_turn_crowd_coarseness(const ph_layout* layout);
+int ph_turn_newcomer_coarseness(const ph_layout* layout);
 
 #endif
