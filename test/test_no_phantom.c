@@ -200,7 +200,7 @@ static bool is_coarse_right(const test_session* session, const session_viewer* v
     const ph_known_eye eye = eye_of(viewer->client);
     const ph_property_def* def = session_property(session, shown->class_index, property);
     // With a finest step, in each coordinate down to the step at most.
-    const double rounded_mm = def->finest < def->step ? 1.7321 * def->step : 0.0;
+    const double rounded_mm = def->finest != 0.0 ? 1.7321 * def->step : 0.0;
     const double stated_mm = precision_mrad * 1e-3 * distance_mm(eye.mm, mm);
     if (nearest_mm(shown->name, mm) > stated_mm + rounded_mm) {
         return false;

@@ -74,6 +74,21 @@ static void refuses_properties_with_a_reason(void** state)
          "position takes no distance_m"},
         {{.name = "p", .coding = PH_CODING_POSITION, .audience = PH_AUDIENCE_OWNER},
          "position takes no audience and audience_mask"},
+        // finest steps
+        {{.name = "p", .coding = PH_CODING_FIXED, .hi = 3, .step = 1, .finest = 1},
+         "fixed takes no finest"},
+        {{.name = "p", .coding = PH_CODING_POSITION, .finest = 3},
+         "finest must be the step of 16 mm, or that halved up to 7 times, at least 1 mm, got 3"},
+        {{.name = "p", .coding = PH_CODING_POSITION, .finest = 32},
+         "finest must be the step of 16 mm, or that halved up to 7 times, at least 1 mm, got 32"},
+        {{.name = "p", .coding = PH_CODING_POSITION, .finest = 0.5},
+         "finest must be the step of 16 mm, or that halved up to 7 times, at least 1 mm, got 0.5"},
+        {{.name = "p", .coding = PH_CODING_POSITION, .finest = -2},
+         "finest must be the step of 16 mm, or that halved up to 7 times, at least 1 mm, got -2"},
+        {{.name = "p", .coding = PH_CODING_POSITION, .step = 4096, .finest = 16},
+         "finest must be the step of 4096 mm, or that halved up to 7 times, at least 1 mm, got 16"},
+        {{.name = "p", .coding = PH_CODING_POSITION, .finest = 8, .when = PH_SEND_ONCE},
+         "a position that is sent once is never refined: finest must be its step of 16 mm, got 8"},
         // whole numbers
         {{.name = "p", .coding = PH_CODING_ENUM}, "count must be 2 or more, got 0"},
         {{.name = "p", .coding = PH_CODING_RANGE}, "range needs lo below hi, got 0..0"},
@@ -341,6 +356,30 @@ static void refuses_an_entity_that_no_datagram_holds(void** state)
 }
 
 // Whatever has an order, and is not motion already.
+// So a def that is taken from a schema and gets another step has that, and not the former one as a finest.
+static void a_finest_step_that_is_the_step_says_nothing(void** state)
+{
+    (void)state;
+    static const double FINEST[] = {0.0, 16.0, 8.0, 1.0};
+    for (size_t i = 0; i < sizeof FINEST / sizeof FINEST[0]; ++i) {
+        const bool is_far = FINEST[i] == 1.0; // as far below the step as can be
+        const ph_property_def def = {.name = "p",
+                                     .coding = PH_CODING_POSITION,
+                                     .finest = FINEST[i],
+                                     .step = is_far ? 128.0 : 16.0,
+                                     .bits = 16};
+        ph_schema* schema = NULL;
+        assert_int_equal(
+            ph_schema_create(
+                &(ph_class_def){.name = "kart", .properties = &def, .property_count = 1}, 1, NULL,
+                &schema, NULL),
+            PH_OK);
+        const double kept = ph_schema_class(schema, 0)->properties[0].finest;
+        assert_true(kept == (FINEST[i] == 16.0 ? 0.0 : FINEST[i]));
+        ph_schema_destroy(schema);
+    }
+}
+
 static void what_can_be_smooth(void** state)
 {
     (void)state;
@@ -448,6 +487,7 @@ int main(void)
         cmocka_unit_test(refuses_classes_with_a_reason),
         cmocka_unit_test(refuses_an_entity_that_no_datagram_holds),
         cmocka_unit_test(motion_is_marked_once),
+        cmocka_unit_test(a_finest_step_that_is_the_step_says_nothing),
         cmocka_unit_test(what_can_be_smooth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -273,12 +273,13 @@ static int exponent_of(double power)
     return frexp(power, &exponent) == 0.5 ? exponent - 1 : -1;
 }
 
-// Behind its step.
+// Behind its step. The step itself says nothing: it stays 0, so that who takes the def and changes its step has that.
 static bool prepare_finest(ph_property* property, ph_problem* problem)
 {
     ph_property_def* def = &property->def;
-    def->finest = def->finest == 0.0 ? def->step : def->finest;
-    property->finest_shift = exponent_of(def->finest);
+    def->finest = def->finest == def->step ? 0.0 : def->finest;
+    property->finest_shift =
+        def->finest == 0.0 ? property->coordinate.shift : exponent_of(def->finest);
     const int finer = property->coordinate.shift - property->finest_shift;
     if (property->finest_shift < 0 || finer < 0 || finer > PH_FINER_MAX) {
         return ph_refuse(problem, PH_PARAMETER_FINEST,

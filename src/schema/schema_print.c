@@ -76,7 +76,7 @@ static void print_parameters(printer* out, const ph_property_def* def)
     if (ph_coding_uses(def->coding, PH_PARAMETER_STEP)) {
         print_number(out, "step", def->step);
     }
-    if (def->coding == PH_CODING_POSITION && def->finest != def->step) {
+    if (def->coding == PH_CODING_POSITION && def->finest != 0.0) {
         print_number(out, "finest", def->finest);
     }
     const bool is_z_special = def->z_lo != def->lo || def->z_hi != def->hi;
