@@ -437,7 +437,7 @@ static void welcome_that_we_cannot_take_is_refused(void** state)
         play(&s, 5);
         ph_admission welcome = welcome_of(&s);
         welcome.version = kind == 0 ? 3 : 1;
-        welcome.wire_version = kind == 1 ? 9 : 4;
+        welcome.wire_version = kind == 1 ? 9 : PH_WIRE_VERSION_PINHOLE;
         welcome.has_ground = kind == 3;
         say(&s, &welcome);
         play(&s, 1);
