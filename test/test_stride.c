@@ -170,6 +170,23 @@ static void what_stops_or_starts_slowly_moves(void** state)
     assert_false(step_by(&stride, &rule, 9, 10000));
 }
 
+// What is shown to more viewers than before: they must not learn from a jump how it moved while it was hidden.
+static void what_is_unveiled_has_no_past(void** state)
+{
+    (void)state;
+    const ph_stride_rule rule = ph_stride_rule_make(TICK_US);
+    for (int hidden_mm = -200000; hidden_mm <= 200000; hidden_mm += 50000) {
+        ph_stride stride = {0};
+        for (uint32_t tick = 1; tick < 4; ++tick) {
+            (void)step_by(&stride, &rule, tick, hidden_mm);
+        }
+        stride.is_unveiled = 1;
+        (void)step_by(&stride, &rule, 4, hidden_mm + 7); // from where it was hidden
+        assert_true(step_by(&stride, &rule, 5, 200000));
+        assert_false(step_by(&stride, &rule, 6, 200000));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +195,7 @@ int main(void)
         cmocka_unit_test(an_entity_may_be_moved_less_often_than_the_world_ticks),
         cmocka_unit_test(a_jump_and_back_are_two),
         cmocka_unit_test(what_stops_or_starts_slowly_moves),
+        cmocka_unit_test(what_is_unveiled_has_no_past),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

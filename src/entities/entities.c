@@ -291,6 +291,7 @@ void ph_entities_set_visibility(ph_entities* entities, ph_entity_index index, ui
         entities->displacement_mm[3 * (size_t)index] = PH_NO_DISPLACEMENT;
         memset(entities->whereabouts[index].velocity_mm_s, 0,
                sizeof entities->whereabouts[index].velocity_mm_s);
+        entities->strides[index].is_unveiled = 1;
         if ((flags & PH_SEEN_NEVER) == 0) {
             note_arrival(entities, index);
         }

@@ -140,7 +140,9 @@ ph_result ph_store_create(ph_store* store, const ph_store_def* def, const ph_all
     }
     ph_told_costs_fill(&store->told_costs, &store->class_info.layouts.models);
     store->entities.stride_rule = ph_stride_rule_make(def->tick_us);
-    store->entities.is_far_a_jump = def->jump_mm != 0;
+    // A step of what the game hides by a callback may be told as a jump or not only by what it is itself: how the entity
+    // moved before may be a secret, and it is not known since when.
+    store->entities.is_far_a_jump = def->jump_mm != 0 || def->has_filter;
     store->entities.far_mm =
         def->jump_mm != 0 ? def->jump_mm : (int64_t)store->entities.stride_rule.slow_mm;
     return PH_OK;

@@ -54,9 +54,14 @@ bool ph_stride_add(ph_stride* stride, const ph_stride_rule* rule, uint32_t tick,
 {
     const uint32_t passed = tick - stride->tick;
     const float step[3] = {(float)step_mm[0], (float)step_mm[1], (float)step_mm[2]};
+    const bool is_fast = dot_of(step, step) > rule->slow_mm * rule->slow_mm;
     float times = 1.0f;
+    if (stride->is_unveiled != 0) {
+        *stride = (ph_stride){.tick = tick};
+        return is_fast;
+    }
     stride->tick = tick;
-    if (dot_of(step, step) > rule->slow_mm * rule->slow_mm) {
+    if (is_fast) {
         const float ticks = (float)(passed < 1                 ? 1
                                     : passed < rule->ticks_max ? passed
                                                                : rule->ticks_max);

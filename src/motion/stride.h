@@ -33,7 +33,9 @@ typedef struct ph_stride {
     float motion_mm[3]; // its last step that was none, per tick
     float jump_mm[3];   // its last step, when that was a jump
     uint32_t tick;      // of its last step
-    uint32_t spare;
+    // More may see it since its last step, but not where it comes from: the next step says nothing of how it moves, and
+    // what was before it is forgotten.
+    uint32_t is_unveiled;
 } ph_stride;
 
 _Static_assert(sizeof(ph_stride) == 32, "two in a cache line");

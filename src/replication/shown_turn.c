@@ -119,6 +119,13 @@ static float spin_apart(const float a[3], const float b[3], float share)
     return sqrtf(apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2]);
 }
 
+// What is not this viewer's, or no longer, counts for nothing.
+static bool is_told(const ph_send_context* context, const ph_layout* layout, int slot)
+{
+    const uint64_t mask = ph_sender_mask(context->sender, context->store->class_count, slot);
+    return (layout->orientation & mask) != 0;
+}
+
 void ph_turn_watch_all(const ph_send_context* context)
 {
     const ph_replicas* replicas = &context->sender->replicas;
@@ -129,7 +136,7 @@ void ph_turn_watch_all(const ph_send_context* context)
     for (int i = 0; i < context->shown.count; ++i) {
         const int slot = context->shown.slots[i];
         const ph_layout* layout = &layouts[replicas->class_index[slot]];
-        if (layout->orientation == 0 || !ph_send_context_is_there(context, slot)) {
+        if (!is_told(context, layout, slot) || !ph_send_context_is_there(context, slot)) {
             continue;
         }
         const float seconds = watch_slot(context, layout, slot);
@@ -166,7 +173,7 @@ void ph_turn_error_of(const ph_send_context* context, int slot, float half_rtt_s
     const int class_index = context->sender->replicas.class_index[slot];
     const ph_layout* layout = &context->store->class_info.layouts.layouts[class_index];
     *error = (ph_turn_error){0};
-    if (!sent->motion.is_there) {
+    if (!sent->motion.is_there || !is_told(context, layout, slot)) {
         return;
     }
     const ph_motion_model* motion_model = &estimates->motion_models[class_index];
