@@ -246,6 +246,15 @@ def it_learns_classes(folder):
     if "heading: angle 6" not in own[own.index("class person"):own.index("class cart")]:
         sys.exit(f"advice changed nothing:\n{own}")
     run(folder, "sim", "mall.phrec", *play, "--schema", "own.schema", "--compare", "--json")
+    # One bad cell takes the classes from all: that is said, once, and where.
+    text = (folder / "mall.csv").read_text("ascii")
+    for cell, words in (("", "class is empty here"), ("a cart", "class cannot be named 'a cart' here")):
+        (folder / "hole.csv").write_text(text.replace(",person,", f",{cell},", 1), encoding="ascii")
+        for command in (("tune", "hole.csv", *play, "-o", "x"), ("sim", "hole.csv", *play, "--json"),
+                        ("convert", "hole.csv", "hole.phrec")):
+            said = subprocess.run([PROGRAM, *command], cwd=folder, capture_output=True, text=True, check=True).stderr
+            if said.count("hole.csv:3: " + words) != 1 or said.count("\n") != 1:
+                sys.exit(f"pinhole {' '.join(command)} of a class '{cell}' says {said!r}")
     # One class takes all of them; some take none of these.
     (folder / "one.schema").write_text("class thing\n p: position\n goods: range 0..63\n", encoding="ascii")
     expect(run(folder, "tune", "mall.phrec", *play, "--schema", "one.schema", "-o", "x"), "goods: levels 0..7")
