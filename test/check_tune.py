@@ -209,9 +209,10 @@ def it_learns_classes(folder):
     run(folder, "convert", "mall.csv", "mall.phrec")
     play = ("--viewers", "4")
     told = run(folder, "tune", "mall.csv", *play, "-o", "mall.schema", "--page", "mall.html")
-    expect(told, "person.speed: levels 0..4", "cart.goods: levels 0..7", "how classes move", "  cart: bend 1.00",
+    expect(told, "person.speed: levels 0..4", "cart.goods: levels 0..7", "how classes move", "  cart: bend 1.00", "on average, with 26 kbit/s",
            "cart.position", "person.heading", "predicted best as it ")
-    expect((folder / "mall.html").read_text("utf-8"), "person.speed", "cart.goods", "differences from the last value", "How classes move", "0.55, now 1.00")
+    expect((folder / "mall.html").read_text("utf-8"), "person.speed", "cart.goods", "differences from the last value", "How classes move", "0.55, now 1.00",
+           "on average over the budgets tried: -")
     text = (folder / "mall.schema").read_text("ascii")
     expect(text, "class person", "class cart bend 1", "model person.speed told", "model cart.goods told")
     if "heading" in text[text.index("class cart"):text.index("class person")]:
