@@ -127,7 +127,7 @@ static int find_odd_row(const ph_recording* recording, const ph_column* column)
     return -1;
 }
 
-// Nobody means a column of this name to be a property, so why it is taken for one is said.
+// A column of this name is not meant to be a property, so why it is taken for one is said.
 static void note_odd_row(ph_recording* recording, const ph_column* column, int row)
 {
     char found[80] = "is empty";
