@@ -48,6 +48,6 @@ bool app_scene_check(const char* command, const char* source)
 void app_scene_note(const char* command, const char* source, const char* note)
 {
     if (note[0] != '\0') {
-        fprintf(stderr, "%s: %s: %s.\n", command, source, note);
+        fprintf(stderr, "%s: %s%s%s.\n", command, source, note[0] == ':' ? "" : ": ", note);
     }
 }

@@ -23,6 +23,9 @@
 
 #define COMMAND "pinhole tune"
 enum { RECORDINGS = 8, UPDATES_ENOUGH = 20000 };
+// A viewer takes 1 to 100000 kbit/s; what is played has 4/13 of the budget at least, and four times as much at most.
+#define KBPS_MIN 3.25
+#define KBPS_MAX 25000.0
 
 typedef struct tune_options {
     const char* sources[RECORDINGS];
@@ -146,7 +149,7 @@ static bool read_options(int argc, char** argv, tune_options* o, int* status)
          .text = &o->rotation,
          .choices = "full|heading"},
         {.name = "--kbps",
-         .summary = "the budget per viewer that is learned for; 0: no limit",
+         .summary = "the budget per viewer that is learned for, 3.25 to 25000; 0: no limit",
          .decimal = &o->kbps,
          .lo = 0,
          .hi = 1000000},
@@ -181,6 +184,11 @@ static bool check_options(const tune_options* o)
     }
     if (o->output_path == NULL) {
         fprintf(stderr, COMMAND ": where does the schema go? Say it, as in '-o tuned.schema'.\n");
+        return false;
+    }
+    if (!(o->kbps == 0.0 || (o->kbps >= KBPS_MIN && o->kbps <= KBPS_MAX))) {
+        fprintf(stderr,
+                COMMAND ": --kbps takes 3.25 to 25000, or 0 for no limit, as in '--kbps 13'.\n");
         return false;
     }
     if (o->is_mixture && (o->schema_path != NULL || o->tables_path != NULL ||
@@ -505,6 +513,7 @@ static bool tell(tune_job* job)
     const int count = tune_report_advise(&job->report, advice);
     printf("\n%s", count > 0 ? "what else would help\n" : "");
     print_advice(advice, count);
+    tune_report_steady(&job->report, stdout);
     if (job->result.before.entity_count == 1) {
         printf("\nThere is one entity only: all that was learned is what it is told of itself.\n");
     }

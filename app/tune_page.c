@@ -115,9 +115,10 @@ static void put_motions(const tune_report* report, FILE* file)
         fprintf(file, "<tr><td>%s</td>", ph_schema_class(report->base, c)->name);
         if (motion->is_taken) {
             fprintf(file,
-                    "<td>%.2f, now %.2f</td><td>%d, now %d</td><td>%.2f, now %.2f</td></tr>\n",
+                    "<td>%.2f, now %.2f</td><td>%d, now %d</td><td>%.2f, now %.2f; what decided, "
+                    "on average over the budgets tried: %+.1f %%</td></tr>\n",
                     motion->was_bend, motion->bend, motion->was_leg_ms, motion->leg_ms,
-                    motion->before_mrad, motion->after_mrad);
+                    motion->before_mrad, motion->after_mrad, 100.0 * (motion->rest - 1.0));
         } else {
             fprintf(file, "<td>%.2f</td><td>%d</td><td>nothing else gains</td></tr>\n",
                     motion->was_bend, motion->was_leg_ms);

@@ -138,6 +138,21 @@ void tune_report_gain(const tune_report* report, FILE* file)
                result->after.figures.error_mrad.mean, file);
 }
 
+// At the budget, and what decides: all that were tried.
+static void print_motion(const tune_report* report, const char* what, const ph_tune_motion* motion,
+                         FILE* file)
+{
+    fprintf(file, "  %-34s %8.2f %8.2f %+7.1f %%", what, motion->before_mrad, motion->after_mrad,
+            change_pct(motion->before_mrad, motion->after_mrad));
+    if (motion->budgets == 0) {
+        fprintf(file, "; too little was shown to decide by");
+    } else if (report->kbps_learned > 0.0) {
+        fprintf(file, "; %+.1f %% on average, with %g kbit/s", 100.0 * (motion->rest - 1.0),
+                2.0 * report->kbps_learned);
+    }
+    fprintf(file, "\n");
+}
+
 void tune_report_motions(const tune_report* report, FILE* file)
 {
     const ph_schema* base = report->base;
@@ -150,7 +165,7 @@ void tune_report_motions(const tune_report* report, FILE* file)
         snprintf(what, sizeof what, "%s: bend %.2f, leg %d ms", ph_schema_class(base, c)->name,
                  motion->bend, motion->leg_ms);
         if (motion->before_mrad > 0.0) {
-            print_gain(what, motion->before_mrad, motion->after_mrad, file);
+            print_motion(report, what, motion, file);
         }
         if (!motion->is_taken) {
             fprintf(file, "  %s: bend %.2f, leg %d ms stay as they are\n",
@@ -204,20 +219,21 @@ static void keep_best(tune_advice best[TUNE_ADVICE_MAX], const tune_advice* one)
     }
 }
 
-// An edge half a metre from the middle is off by so much when an angle is off by half a step; seen from
-// here on that is less than 1 mrad.
-static double unseen_from_m(int bits)
+// What is as far from the middle as the class is large is off by so much when an angle is off by half a step; seen
+// from here on that is less than 1 mrad.
+static double unseen_from_m(const ph_class_def* type, int bits)
 {
     const double half_step_rad = 3.14159265358979 / (double)(1 << bits);
-    return 0.5 * half_step_rad / 0.001;
+    return (type->radius_m > 0.0 ? type->radius_m : 0.5) * half_step_rad / 0.001;
 }
 
-// Of an angle: two bits less.
-static void advise_angle(const char* name, const ph_property_def* def, double share,
-                         double updates_bits, tune_advice* made)
+// Of an angle: two bits less, unless that shows wherever it is told.
+static void advise_angle(const char* name, const ph_class_def* type, const ph_property_def* def,
+                         double share, double updates_bits, tune_advice* made)
 {
     const int fewer = def->bits - 2;
-    if (fewer < 4) {
+    const double from_m = unseen_from_m(type, fewer);
+    if (fewer < 4 || (def->distance_m > 0.0 && from_m >= def->distance_m)) {
         return;
     }
     made->bits = fewer;
@@ -225,29 +241,41 @@ static void advise_angle(const char* name, const ph_property_def* def, double sh
     snprintf(made->text, sizeof made->text,
              "`%s` takes %.0f %% of the budget; %d bits instead of %d would show no difference "
              "beyond %.0f m",
-             name, 100.0 * share, fewer, def->bits, unseen_from_m(fewer));
+             name, 100.0 * share, fewer, def->bits, from_m);
 }
 
-static void advise_number(const char* name, const ph_tune_column* column, double share,
-                          tune_advice* made)
+// Steps that a change must have to be worth a bit, and how many such changes the range holds at least: of a gear or a
+// mode, none would be left.
+enum { SIGNIFICANT_STEPS = 4, SIGNIFICANT_RANGE = 16 };
+
+// Of a number: small changes are left out. What says already which changes count, or is silent as long as what is
+// shown is right, needs no such advice.
+static void advise_number(const char* name, const ph_property_def* def,
+                          const ph_tune_column* column, double share, tune_advice* made)
 {
+    if (def->significant > 0.0 || def->is_smooth ||
+        column->high - column->low < (int64_t)SIGNIFICANT_STEPS * SIGNIFICANT_RANGE) {
+        return;
+    }
     uint64_t small = 0;
     for (int i = 0; i <= 2; ++i) {
         small += column->lengths[PH_TUNE_LAST][i];
     }
     const double part = column->changes > 0 ? (double)small / (double)column->changes : 0.0;
-    made->significant = 4.0;
+    const double step = def->coding == PH_CODING_FIXED ? def->step : 1.0;
+    made->significant = SIGNIFICANT_STEPS * step;
     made->saved = share * part * 0.5;
     snprintf(made->text, sizeof made->text,
-             "`%s` takes %.0f %% of the budget, and %.0f %% of its changes are by 3 or less: "
-             "`significant 4` would leave those out",
-             name, 100.0 * share, 100.0 * part);
+             "`%s` takes %.0f %% of the budget, and %.0f %% of its changes are by %g or less: "
+             "`significant %g` would leave those out",
+             name, 100.0 * share, 100.0 * part, (SIGNIFICANT_STEPS - 1) * step, made->significant);
 }
 
 static void advise_property(const tune_report* report, int class_index, int property,
                             tune_advice best[TUNE_ADVICE_MAX])
 {
-    const ph_property_def* def = &ph_schema_class(report->base, class_index)->properties[property];
+    const ph_class_def* type = ph_schema_class(report->base, class_index);
+    const ph_property_def* def = &type->properties[property];
     const tune_name name = tune_report_name(report->base, class_index, property);
     const int at = ph_tune_first_column(report->base, class_index) + property;
     const ph_tune_column* column = &report->columns[at];
@@ -255,6 +283,9 @@ static void advise_property(const tune_report* report, int class_index, int prop
     const uint64_t bits256 = at < PH_SIM_PROPERTIES_MAX ? after->traffic.property_bits256[at] : 0;
     const double share = payload_share(after, bits256);
     tune_advice made = {.class_index = class_index, .property = property};
+    if (def->coding == PH_CODING_POSITION && def->finest > 0.0 && def->finest < def->step) {
+        return; // it is as fine as the bits allow already, and as coarse
+    }
     if (def->coding == PH_CODING_POSITION) {
         // Rounding must drown in the error that there is: of a step, half is rounding on average.
         const double bits = per_update(after, bits256);
@@ -266,14 +297,14 @@ static void advise_property(const tune_report* report, int class_index, int prop
                  "some 2 bits of an update and show no difference beyond %.0f m",
                  name.text, 100.0 * share, 2.0 * def->step, def->step, 2.0 * def->step * 0.87);
     } else if (def->coding == PH_CODING_ANGLE) {
-        advise_angle(name.text, def, share,
+        advise_angle(name.text, type, def, share,
                      column->changes > 0
                          ? per_change(column->residual256[PH_TUNE_LAST][PH_TUNE_ARITHMETIC], column)
                          : 2.0,
                      &made);
     } else if (column->is_number && column->changes > 0 && def->coding != PH_CODING_ENUM &&
                def->coding != PH_CODING_BOOL) {
-        advise_number(name.text, column, share, &made);
+        advise_number(name.text, def, column, share, &made);
     }
     if (made.saved > 0.002) {
         keep_best(best, &made);
@@ -294,6 +325,58 @@ int tune_report_advise(const tune_report* report, tune_advice advice[TUNE_ADVICE
         ++given;
     }
     return given;
+}
+
+// The heading of a class is motion already: the angle with the mark, or the first one where nothing has it.
+static bool is_heading(const ph_class_def* type, int property)
+{
+    int marked = -1;
+    int first = -1;
+    for (int i = 0; i < type->property_count; ++i) {
+        const ph_property_def* def = &type->properties[i];
+        if (def->is_orientation) {
+            return false;
+        }
+        marked = def->is_heading ? i : marked;
+        first = first < 0 && def->coding == PH_CODING_ANGLE && !def->is_smooth ? i : first;
+    }
+    return property == (marked >= 0 ? marked : first);
+}
+
+// What goes on as it did: bits of a change from there, of those from the last value. More is no clear margin.
+#define STEADY_SHARE 0.75
+
+static bool is_steady(const ph_class_def* type, int property, const ph_tune_column* column)
+{
+    const ph_property_def* def = &type->properties[property];
+    const uint64_t last = column->residual256[PH_TUNE_LAST][PH_TUNE_ARITHMETIC];
+    const uint64_t way = column->residual256[PH_TUNE_LINEAR][PH_TUNE_ARITHMETIC];
+    // What jumps now and then gains nothing.
+    const bool changes_often = 2 * column->changes > column->samples;
+    return column->is_number && changes_often && !def->is_smooth && def->when != PH_SEND_ONCE &&
+           def->coding != PH_CODING_ENUM && def->coding != PH_CODING_BOOL &&
+           (double)way < STEADY_SHARE * (double)last && !is_heading(type, property);
+}
+
+void tune_report_steady(const tune_report* report, FILE* file)
+{
+    for (int c = 0; c < ph_schema_class_count(report->base); ++c) {
+        const ph_class_def* type = ph_schema_class(report->base, c);
+        const ph_tune_column* columns = report->columns + ph_tune_first_column(report->base, c);
+        for (int i = 0; i < type->property_count; ++i) {
+            if (is_steady(type, i, &columns[i])) {
+                fprintf(file,
+                        "\n`%s` goes on as it did (%.1f bits of a change from its way, %.1f from "
+                        "the last): with `smooth` in\nthe schema it would be told when what is "
+                        "shown is no longer right; clients then ask ph_client_get_shown().\n",
+                        tune_report_name(report->base, c, i).text,
+                        per_change(columns[i].residual256[PH_TUNE_LINEAR][PH_TUNE_ARITHMETIC],
+                                   &columns[i]),
+                        per_change(columns[i].residual256[PH_TUNE_LAST][PH_TUNE_ARITHMETIC],
+                                   &columns[i]));
+            }
+        }
+    }
 }
 
 void tune_report_applied(const tune_report* report, const ph_tune_result* without, FILE* file)

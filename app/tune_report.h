@@ -62,6 +62,9 @@ tune_name tune_report_name(const ph_schema* schema, int class_index, int propert
 // Best first. @return How many there are.
 int tune_report_advise(const tune_report* report, tune_advice advice[TUNE_ADVICE_MAX]);
 
+// What goes on as it did and is not smooth, in words: whether players see it differently is for the game to say.
+void tune_report_steady(const tune_report* report, FILE* file);
+
 // What advice was worth and what it costs the eye: the same eyes and budget without it and with it, as reported.
 void tune_report_applied(const tune_report* report, const ph_tune_result* without, FILE* file);
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { DANCERS = 100, SECONDS = 10, TICKS_PER_SECOND = 10 };
+enum { DANCERS = 100, SECONDS = 10, TICK_US = 100000, FRAME_US = 50000 };
 static const char SCHEMA[] = "class dancer\n    place: position\n";
 static uint64_t now_us; // time is the game's, too
 
@@ -48,29 +48,34 @@ int main(void)
     ph_world* world = NULL;
     ph_client* client = NULL;
     ph_viewer_id viewer = {0};
-    ph_link* link = NULL; // a simulated network, where a game has its sockets
-    ph_link_create(&(ph_link_def){.seed = 2, .delay_us = 50000, .loss = 0.1}, &link);
-    bool is_well = link != NULL && ph_world_create(&world_def, &world) == PH_OK &&
+    ph_link *down = NULL, *up = NULL; // a simulated network, where a game has its sockets
+    ph_link_create(&(ph_link_def){.seed = 2, .delay_us = 50000, .loss = 0.1}, &down);
+    ph_link_create(&(ph_link_def){.seed = 3, .delay_us = 50000}, &up);
+    bool is_well = down && up && ph_world_create(&world_def, &world) == PH_OK &&
                    ph_world_add_viewer(world, &viewer_def, &viewer) == PH_OK &&
                    ph_client_create(&client_def, &client) == PH_OK;
     for (uint32_t i = 0; i < DANCERS && is_well; ++i) {
         is_well = ph_world_spawn(world, &(ph_spawn){.key = i}, &(ph_entity_id){0}) == PH_OK;
     }
     puts(is_well ? "second  kbit/s  in view  updates  lost  mean error" : "cannot start");
-    for (int tick = 0; tick <= SECONDS * TICKS_PER_SECOND && is_well; ++tick) {
-        now_us = 1000000 / TICKS_PER_SECOND * (uint64_t)tick;
-        const double error_mm = dance(world, client, tick);
-        ph_world_tick(world);
-        ph_world_send_all(world, now_us, deliver, link);
+    for (; now_us <= SECONDS * 1000000 && is_well; now_us += FRAME_US) {
         uint8_t data[PH_PAYLOAD_MAX];
-        for (size_t size; (size = ph_link_receive(link, now_us, data, sizeof data)) > 0;) {
-            ph_client_receive(client, now_us, data, size); // here the ack goes back at once
-            ph_viewer_receive_ack(world, viewer, now_us, data,
-                                  ph_client_write_ack(client, now_us, data));
+        for (size_t size; (size = ph_link_receive(down, now_us, data, sizeof data)) > 0;) {
+            ph_client_receive(client, now_us, data, size);
+            ph_link_send(up, now_us, data, ph_client_write_ack(client, now_us, data));
         }
+        for (size_t size; (size = ph_link_receive(up, now_us, data, sizeof data)) > 0;) {
+            ph_viewer_receive_ack(world, viewer, now_us, data, size);
+        }
+        if (now_us % TICK_US != 0) {
+            continue;
+        }
+        const double error_mm = dance(world, client, (int)(now_us / TICK_US));
+        ph_world_tick(world);
+        ph_world_send_all(world, now_us, deliver, down);
         ph_viewer_stats stats;
-        if (tick % TICKS_PER_SECOND == 0 && ph_viewer_get_stats(world, viewer, &stats) == PH_OK) {
-            printf("%6d  %6.1f  %7d  %7d  %4d  %7.0f mm\n", tick / TICKS_PER_SECOND,
+        if (now_us % 1000000 == 0 && ph_viewer_get_stats(world, viewer, &stats) == PH_OK) {
+            printf("%6d  %6.1f  %7d  %7d  %4d  %7.0f mm\n", (int)(now_us / 1000000),
                    stats.sent_kbps, ph_client_entity_count(client), (int)stats.sent_updates,
                    (int)stats.lost_packets, error_mm);
         }
@@ -78,6 +83,7 @@ int main(void)
     ph_client_destroy(client);
     ph_world_destroy(world);
     ph_schema_destroy(schema);
-    ph_link_destroy(link);
+    ph_link_destroy(down);
+    ph_link_destroy(up);
     return is_well ? 0 : 1;
 }

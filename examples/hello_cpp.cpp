@@ -27,18 +27,34 @@ int main()
     link_def.seed = 2;
     link_def.delay_us = 50000;
     link_def.loss = 0.1;
-    pinhole::link link(link_def);
+    pinhole::link down(link_def);
+    link_def.seed = 3;
+    link_def.loss = 0.0;
+    pinhole::link up(link_def);
     pinhole::viewer_id viewer;
     pinhole::entity<dancer> all[100];
     bool is_well =
-        world && client && link && world.add_viewer(ph_viewer_def_default(), viewer) == PH_OK;
+        world && client && down && up && world.add_viewer(ph_viewer_def_default(), viewer) == PH_OK;
     ph_spawn spawn = {};
     for (; spawn.key < 100 && is_well; ++spawn.key) {
         is_well = world.spawn(dancers, spawn, all[spawn.key]) == PH_OK;
     }
     std::puts(is_well ? "second  kbit/s  in view  updates  lost  mean error" : "cannot start");
-    for (int tick = 0; tick <= 100 && is_well; ++tick) {
-        const std::uint64_t now_us = 100000 * std::uint64_t(tick);
+    for (int frame = 0; frame <= 200 && is_well; ++frame) {
+        const std::uint64_t now_us = 50000 * std::uint64_t(frame);
+        std::uint8_t data[PH_PAYLOAD_MAX];
+        while (const std::size_t size = down.receive(now_us, data, sizeof data)) {
+            client.receive(now_us, data, size);
+            const std::size_t ack_size = client.write_ack(now_us, data);
+            is_well &= up.send(now_us, data, ack_size) == PH_OK;
+        }
+        while (const std::size_t size = up.receive(now_us, data, sizeof data)) {
+            is_well &= world.receive_ack(viewer, now_us, data, size) == PH_OK;
+        }
+        if (frame % 2 != 0) {
+            continue; // a tick is two frames
+        }
+        const int tick = frame / 2;
         double error_mm = 0.0;
         client.advance(now_us);
         for (unsigned i = 0; i < 100; ++i) {
@@ -54,14 +70,8 @@ int main()
         }
         world.tick();
         world.send_all(now_us, [&](pinhole::viewer_id, const void* bytes, std::size_t size) {
-            is_well &= link.send(now_us, bytes, size) == PH_OK;
+            is_well &= down.send(now_us, bytes, size) == PH_OK;
         });
-        std::uint8_t data[PH_PAYLOAD_MAX];
-        while (const std::size_t size = link.receive(now_us, data, sizeof data)) {
-            client.receive(now_us, data, size); // here the answer goes back at once
-            const std::size_t ack_size = client.write_ack(now_us, data);
-            is_well &= world.receive_ack(viewer, now_us, data, ack_size) == PH_OK;
-        }
         ph_viewer_stats stats;
         if (tick % 10 == 0 && world.get_viewer_stats(viewer, stats) == PH_OK) {
             std::printf("%6d  %6.1f  %7d  %7d  %4d  %7.0f mm\n", tick / 10, stats.sent_kbps,

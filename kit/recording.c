@@ -115,24 +115,51 @@ static bool is_class_name(const char* name)
     return length <= PH_SCHEMA_NAME_MAX;
 }
 
+// The first row whose class is none; -1: every one is a class.
+static int find_odd_row(const ph_recording* recording, const ph_column* column)
+{
+    for (int row = 0; row < recording->row_count; ++row) {
+        if (isnan(column->value[row]) ||
+            !is_class_name(column->lexicon.words[(int)column->value[row]])) {
+            return row;
+        }
+    }
+    return -1;
+}
+
+// A column of this name is not meant to be a property, so why it is taken for one is said.
+static void note_odd_row(ph_recording* recording, const ph_column* column, int row)
+{
+    char found[80] = "is empty";
+    if (!isnan(column->value[row])) {
+        snprintf(found, sizeof found, "cannot be named '%s'",
+                 column->lexicon.words[(int)column->value[row]]);
+    }
+    snprintf(recording->note, sizeof recording->note,
+             ":%d: class %s here; the column is taken for a property, and all entities for one "
+             "class",
+             (int)recording->line[row], found);
+}
+
 void ph_recording_find_classes(ph_recording* recording)
 {
     const int found = ph_recording_find_column(recording, PH_RECORDING_CLASS);
     recording->class_column = -1;
-    if (found < 0 || recording->columns[found].kind != PH_COLUMN_WORD ||
-        recording->columns[found].lexicon.count > PH_CLASSES_MAX) {
+    if (found < 0 || recording->columns[found].kind != PH_COLUMN_WORD) {
         return;
     }
     const ph_column* column = &recording->columns[found];
-    for (int i = 0; i < column->lexicon.count; ++i) {
-        if (!is_class_name(column->lexicon.words[i])) {
-            return;
-        }
+    if (column->lexicon.count > PH_CLASSES_MAX) {
+        snprintf(recording->note, sizeof recording->note,
+                 "there are %d classes, more than %d; the column is taken for a property, and all "
+                 "entities for one class",
+                 column->lexicon.count, PH_CLASSES_MAX);
+        return;
     }
-    for (int row = 0; row < recording->row_count; ++row) {
-        if (isnan(column->value[row])) {
-            return;
-        }
+    const int odd_row = find_odd_row(recording, column);
+    if (odd_row >= 0) {
+        note_odd_row(recording, column, odd_row);
+        return;
     }
     recording->class_column = found;
 }

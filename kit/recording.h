@@ -68,7 +68,9 @@ typedef struct ph_recording {
     // What there is to stand on, and how altitudes are best written; zero in files.
     ph_ground ground;
     ph_altitude altitude;
-    char note[240]; // what is missing in it, as the end of a sentence; empty: nothing
+    // What is missing in it or was not understood, as the end of a sentence that begins with its name, such as
+    // ":12: class is empty here"; empty: nothing.
+    char note[240];
 } ph_recording;
 
 void ph_recording_destroy(ph_recording* recording); // NULL is allowed
@@ -90,7 +92,7 @@ int ph_recording_fullest_tick(const ph_recording* recording);
 
 // ---- classes: what the column "class" says, where every cell of it is a name that a class may have
 
-// Finds that column and notes it.
+// Finds that column and sets class_column; says in the note why a column of that name is none.
 void ph_recording_find_classes(ph_recording* recording);
 
 // How many there are; 1 where nothing says so.

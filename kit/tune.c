@@ -317,8 +317,8 @@ static bool is_same_motion(const motion_value* a, const motion_value* b)
 }
 
 // What is left of the error of a class, on average over the budgets that were played, and at the worst of them.
-// 1 where too little of it was shown.
-static double rest_of(const motion_search* search, int class_index, double* worst)
+// 1 where too little of it was shown. *budgets: at how many of them enough was.
+static double rest_of(const motion_search* search, int class_index, double* worst, int* budgets)
 {
     double sum = 0.0;
     int count = 0;
@@ -333,6 +333,7 @@ static double rest_of(const motion_search* search, int class_index, double* wors
             ++count;
         }
     }
+    *budgets = count;
     return count > 0 ? sum / count : 1.0;
 }
 
@@ -356,7 +357,8 @@ static bool try_motion(tuning* of, motion_search* search, double bend, int leg_m
     }
     for (int c = 0; c < search->count; ++c) {
         double worst;
-        const double rest = rest_of(search, c, &worst);
+        int budgets;
+        const double rest = rest_of(search, c, &worst, &budgets);
         if (rest < search->least[c]) {
             search->least[c] = rest;
             search->best[c] = search->trial[c];
@@ -413,9 +415,12 @@ static bool test_motion(tuning* of, motion_search* search, ph_tune_motion* motio
             continue;
         }
         double worst;
-        const double rest = rest_of(search, c, &worst);
+        int budgets;
+        const double rest = rest_of(search, c, &worst, &budgets);
         made->before_mrad = mean_of(&search->before[usual][c]);
         made->after_mrad = mean_of(&search->after[usual][c]);
+        made->rest = rest;
+        made->budgets = budgets;
         made->is_taken = rest <= 1.0 - GAIN_MIN && worst <= 1.0 + LOSS_MAX;
         if (!made->is_taken) {
             search->best[c] = search->base[c];

@@ -45,7 +45,10 @@ typedef struct ph_tune_motion {
     // learned; 0 where nothing else was better, or nothing of it was shown.
     double before_mrad;
     double after_mrad;
-    bool is_taken; // it gains there, and stands in the schema
+    double
+        rest; // what is left of that error, on average over the budgets that were tried; 0 as before_mrad
+    int budgets;   // at so many of them enough was shown
+    bool is_taken; // it gains there on average, and stands in the schema
 } ph_tune_motion;
 
 enum { PH_TUNE_RESIDUALS = 5, PH_TUNE_MAGNITUDES = 16 };
