@@ -371,7 +371,11 @@ static uint64_t note_rounded(ph_encoder* encoder, const ph_addition* addition, u
 {
     const ph_layout* layout = encoder->builder.at.layout;
     const bool is_rounded = (rounded & layout->position) != 0 && addition->coarse <= layout->finer;
-    encoder->sender->replicas.rounded[addition->request->slot] = is_rounded;
+    const bool is_jump = addition->record->kind == PH_RECORD_UPDATE && addition->record->is_jump;
+    encoder->sender->replicas.rounded[addition->request->slot] =
+        (uint8_t)(!is_rounded ? 0
+                  : is_jump   ? PH_ROUNDED_JUMP
+                              : PH_ROUNDED);
     return is_rounded ? rounded & ~layout->position : rounded;
 }
 

@@ -389,16 +389,12 @@ static outcome visit_one(ph_sending* send, ph_send_turn turn)
     const ph_replica_state state = replicas->state[slot];
     const bool is_ack_late = ph_sender_is_ack_late(send->sender, slot);
     uint64_t dirty = replicas->dirty[slot];
-    const bool is_refined = send->queue.stage == PH_QUEUE_REFINE && replicas->rounded[slot] != 0 &&
-                            state == PH_REPLICA_ENTERED;
+    const bool is_refined =
+        send->queue.stage == PH_QUEUE_REFINE && ph_replicas_is_rounded(replicas, slot);
     if (dirty == 0 && !is_ack_late && !is_refined) {
         return OUTCOME_NOTHING;
     }
     const ph_place* at = ph_record_builder_move(&send->encoder.builder, slot);
-    if (is_refined) {
-        replicas->rounded[slot] = 0;
-        dirty |= at->layout->position;
-    }
     if (ph_replicas_is_leaving(replicas, slot)) {
         const ph_record_request request = {.slot = slot, .kind = PH_RECORD_LEAVE};
         return add_record(send, at, turn, &request);
@@ -409,6 +405,11 @@ static outcome visit_one(ph_sending* send, ph_send_turn turn)
     const bool is_enter_due = state == PH_REPLICA_ABSENT || is_ack_late;
     if (!is_enter_due && !turn.is_overdue && ph_send_queue_is_told(send, slot)) {
         return OUTCOME_NOTHING;
+    }
+    if (is_refined) {
+        // From here on its position is compared: what differs stays dirty, sent or not.
+        replicas->rounded[slot] = 0;
+        dirty |= at->layout->position;
     }
     ph_diff diff;
     bool is_enter = is_enter_due;

@@ -493,7 +493,7 @@ static int64_t news_bits(const ph_sender* sender)
     int dirty_count = 0;
     for (int slot = 0; slot < replicas->slot_count; ++slot) {
         const bool is_dirty =
-            replicas->dirty[slot] != 0 || (can_refine && replicas->rounded[slot] != 0);
+            replicas->dirty[slot] != 0 || (can_refine && ph_replicas_is_rounded(replicas, slot));
         dirty_count += is_dirty && !ph_replicas_is_gone(replicas, slot);
     }
     const int64_t enters = replicas->newcomer_count;

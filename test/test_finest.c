@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A sender whose positions have finest steps: what it refines, and when. A client that applies everything
+// is played by acknowledgements.
+
+#include "support/small_world.h"
+#include "support/test_support.h"
+
+#include "packet/header.h"
+#include "replication/sender.h"
+#include "tools/tools.h"
+#include "world/world_state.h"
+
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
+
+#include <string.h>
+
+enum { TICK_US = 100000, CROWD = 200, ENOUGH = 200000 };
+
+typedef struct fixture {
+    small_world f;
+    ph_schema* schema;
+    ph_viewer_id viewer;
+    uint64_t now_us;
+} fixture;
+
+static void setup(fixture* x, double finest, int bits_per_second)
+{
+    *x = (fixture){.now_us = 5000000};
+    const ph_property_def place = {.name = "place", .coding = PH_CODING_POSITION, .finest = finest};
+    const ph_class_def walker = {.name = "walker", .properties = &place, .property_count = 1};
+    assert_int_equal(ph_schema_create(&walker, 1, NULL, &x->schema, NULL), PH_OK);
+    small_world_setup(&x->f, 2 * CROWD);
+    x->f.def.profile = PH_PROFILE_PINHOLE;
+    x->f.def.schema = x->schema;
+    small_world_again(&x->f);
+    ph_viewer_def def = ph_viewer_def_default();
+    def.bits_per_second = bits_per_second;
+    def.visible_max = CROWD + 50;
+    assert_int_equal(ph_world_add_viewer(x->f.world, &def, &x->viewer), PH_OK);
+}
+
+static void teardown(fixture* x)
+{
+    small_world_teardown(&x->f);
+    ph_schema_destroy(x->schema);
+}
+
+static ph_sender* sender_of(const fixture* x)
+{
+    return x->f.world->viewers.viewers[x->viewer.index1 - 1].sender;
+}
+
+static void ignore(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
+{
+    (void)context;
+    (void)viewer;
+    (void)bytes;
+    (void)size;
+}
+
+static void send(fixture* x)
+{
+    x->now_us += TICK_US;
+    ph_world_send_all(x->f.world, x->now_us, ignore, NULL);
+    assert_true(ph_world_validate(x->f.world));
+}
+
+static void step(fixture* x)
+{
+    ph_world_tick(x->f.world);
+    send(x);
+}
+
+// Everything in flight was applied.
+static void answer(fixture* x)
+{
+    const ph_sender* sender = sender_of(x);
+    const int news = sender->flight.count;
+    if (news == 0) {
+        return;
+    }
+    uint8_t bytes[PH_ACK_SIZE];
+    const uint64_t fates = (UINT64_C(1) << news) - 1;
+    ph_ack_write(&(ph_ack){.newest = sender->newest, .applied = sender->acked << news | fates},
+                 bytes);
+    assert_int_equal(ph_viewer_receive_ack(x->f.world, x->viewer, x->now_us, bytes, sizeof bytes),
+                     PH_OK);
+}
+
+static void steps_answered(fixture* x, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        step(x);
+        answer(x);
+    }
+}
+
+static int32_t known_x(const fixture* x, ph_entity_id entity)
+{
+    const int slot = small_world_slot(&x->f, x->viewer, entity);
+    return sender_of(x)->replicas.baselines.slots[slot].position_mm[0][0];
+}
+
+// ---- refining
+
+static void a_jump_is_told_once_and_refined_when_it_is_acked(void** state)
+{
+    (void)state;
+    fixture x;
+    setup(&x, 1, ENOUGH);
+    const ph_entity_id one = small_world_spawn_at(&x.f, 1, 1003, 0);
+    steps_answered(&x, 20);
+    assert_int_equal(known_x(&x, one), 1003);
+    assert_int_equal(ph_world_jump(x.f.world, one, 70005, 0, 0), PH_OK);
+    const uint64_t before = sender_of(&x)->stats.sent_updates;
+    for (int i = 0; i < 4; ++i) {
+        step(&x);
+        assert_int_equal(sender_of(&x)->stats.sent_updates, before + 1);
+    }
+    steps_answered(&x, 5);
+    assert_int_equal(known_x(&x, one), 70005);
+    assert_int_equal(sender_of(&x)->stats.sent_updates, before + 2);
+    teardown(&x);
+}
+
+// It is hidden from one send, and was there at the ticks before and after.
+static void what_is_hidden_is_refined_when_it_is_back(void** state)
+{
+    (void)state;
+    fixture x;
+    setup(&x, 1, ENOUGH);
+    const ph_entity_id one = small_world_spawn_at(&x.f, 1, 1003, 0);
+    const ph_entity_id other = small_world_spawn_at(&x.f, 2, 5003, 0);
+    step(&x);
+    answer(&x);
+    assert_int_equal(known_x(&x, one), 992);
+    assert_int_equal(ph_world_set_visibility(x.f.world, one, 0, false, false), PH_OK);
+    for (int i = 0; i < 3; ++i) {
+        send(&x);
+        answer(&x);
+    }
+    assert_int_equal(known_x(&x, other), 5003);
+    assert_int_equal(known_x(&x, one), 992);
+    assert_int_equal(ph_world_set_visibility(x.f.world, one, UINT32_MAX, false, false), PH_OK);
+    steps_answered(&x, 5);
+    assert_int_equal(known_x(&x, one), 1003);
+    teardown(&x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_jump_is_told_once_and_refined_when_it_is_acked),
+        cmocka_unit_test(what_is_hidden_is_refined_when_it_is_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
