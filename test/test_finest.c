@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A sender whose positions have finest steps: what it refines, and when. A client that applies everything
-// is played by acknowledgements.
+// A sender whose positions have finest steps: what it refines, and when; in which steps it tells. A
+// client that applies everything is played by acknowledgements.
 
 #include "support/small_world.h"
 #include "support/test_support.h"
@@ -24,6 +24,7 @@ typedef struct fixture {
     ph_schema* schema;
     ph_viewer_id viewer;
     uint64_t now_us;
+    ph_entity_id walkers[CROWD];
 } fixture;
 
 static void setup(fixture* x, double finest, int bits_per_second)
@@ -150,11 +151,69 @@ static void what_is_hidden_is_refined_when_it_is_back(void** state)
     teardown(&x);
 }
 
+// ---- steps
+
+static void spawn_crowd(fixture* x, int from, int to)
+{
+    for (int i = from; i < to; ++i) {
+        x->walkers[i] =
+            small_world_spawn_at(&x->f, (uint64_t)i + 1, 300 * (i % 20) + 3, 300 * (i / 20) + 5);
+    }
+}
+
+static void walk(fixture* x, int from, int to, int tick)
+{
+    for (int i = from; i < to; ++i) {
+        const int turn = (tick + i) / 7 % 2 == 0 ? tick : 7 - tick;
+        ph_world_move(x->f.world, x->walkers[i], 300 * (i % 20) + 3 + 70 * (turn % 7),
+                      300 * (i / 20) + 5 + 110 * (turn % 5), 0);
+    }
+}
+
+// They are no updates: how long they wait says nothing of how often updates come.
+static void newcomers_do_not_make_steps_coarse(void** state)
+{
+    (void)state;
+    fixture x;
+    setup(&x, 1, 4000);
+    spawn_crowd(&x, 0, CROWD);
+    step(&x);
+    assert_true(sender_of(&x)->stats.sent_enters > 0);
+    assert_int_equal(sender_of(&x)->interval_us, 0);
+    for (int i = 0; i < 50 && sender_of(&x)->replicas.newcomer_count > 0; ++i) {
+        answer(&x);
+        step(&x);
+        assert_int_equal(sender_of(&x)->step, 0);
+    }
+    teardown(&x);
+}
+
+// Where few bits are, up to the step of the class, and no further.
+static void steps_are_no_coarser_than_a_class_has(void** state)
+{
+    (void)state;
+    fixture x;
+    setup(&x, 8, 3000);
+    spawn_crowd(&x, 0, CROWD);
+    int coarsest = 0;
+    for (int tick = 0; tick < 900; ++tick) {
+        walk(&x, 0, CROWD, tick);
+        step(&x);
+        answer(&x);
+        const int now = sender_of(&x)->step;
+        coarsest = now > coarsest ? now : coarsest;
+    }
+    assert_int_equal(coarsest, 1);
+    teardown(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_jump_is_told_once_and_refined_when_it_is_acked),
         cmocka_unit_test(what_is_hidden_is_refined_when_it_is_back),
+        cmocka_unit_test(newcomers_do_not_make_steps_coarse),
+        cmocka_unit_test(steps_are_no_coarser_than_a_class_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

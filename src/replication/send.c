@@ -582,26 +582,54 @@ static void learn_prices(ph_sending* send, bool is_all_sent, uint64_t enters_bef
                    is_all_sent && others > updates ? others : updates);
 }
 
+static int largest_finer(const ph_sending* send)
+{
+    const ph_layouts* layouts = &send->context->store->class_info.layouts;
+    int largest = 0;
+    for (int i = 0; layouts->has_finer && i < layouts->count; ++i) {
+        const int finer = layouts->layouts[i].finer;
+        largest = finer > largest ? finer : largest;
+    }
+    return largest;
+}
+
+// How many slots have something to tell in updates. Of newcomers everything is dirty: they do not count.
+static int count_known_dirty(const ph_sending* send)
+{
+    const ph_replicas* replicas = &send->sender->replicas;
+    int count = 0;
+    for (int i = 0; i < send->context->shown.count; ++i) {
+        const int slot = send->context->shown.slots[i];
+        count += replicas->dirty[slot] != 0 && replicas->state[slot] == PH_REPLICA_ENTERED &&
+                 ph_send_context_is_there(send->context, slot);
+    }
+    return count;
+}
+
 // In which steps positions are told from now on: as fine as updates come often. Where a slot is reached seldom,
 // what it does meanwhile is more than rounding, and its bits are worth more as another update. Where bits are left
 // they go into finer steps first. By one step at a time, because what changes to and fro costs bits.
-static void choose_step(ph_sending* send, uint64_t since_us, uint64_t updates_before)
+static void choose_step(ph_sending* send, int known_count, uint64_t since_us,
+                        uint64_t updates_before)
 {
     ph_sender* sender = send->sender;
-    if (!send->context->store->class_info.layouts.has_finer || !send->may_be_coarse) {
+    const uint64_t updates = sender->stats.sent_updates - updates_before;
+    const int step_max = send->may_be_coarse ? largest_finer(send) : 0;
+    if (step_max == 0) {
         sender->step = 0;
         return;
     }
-    const uint64_t updates = sender->stats.sent_updates - updates_before;
-    const uint64_t waiting =
-        (uint64_t)send->dirty_count > updates ? (uint64_t)send->dirty_count : updates;
+    if (updates == 0) {
+        return; // nothing was measured: it is the first send, or newcomers took all of it
+    }
+    const uint64_t waiting = (uint64_t)known_count > updates ? (uint64_t)known_count : updates;
     const uint64_t passed_us = since_us < STEP_PASSED_MAX_US ? since_us : STEP_PASSED_MAX_US;
     const uint64_t interval_us =
-        ph_sender_can_refine(sender, 0) ? 0 : passed_us * waiting / (updates > 0 ? updates : 1);
+        ph_sender_can_refine(sender, 0) ? 0 : passed_us * waiting / updates;
     sender->interval_us += ((int64_t)interval_us - sender->interval_us) / STEP_SHARE;
     const int eighths = ph_log2_eighths((uint64_t)sender->interval_us) - STEP_FINEST_EIGHTHS;
     const int apart = eighths - STEP_EIGHTHS * sender->step;
-    if (apart >= STEP_APART && sender->step < PH_STEPS - 1) {
+    if (apart >= STEP_APART && sender->step < step_max) {
         ++sender->step;
     } else if (apart <= -STEP_APART && sender->step > 0) {
         --sender->step;
@@ -639,10 +667,12 @@ void ph_send_run(ph_sending* send, const ph_send_context* context, uint64_t now_
     const uint64_t enters_before = sender->stats.sent_enters;
     const uint64_t updates_before = sender->stats.sent_updates;
     const uint64_t since_us = now_us - sender->sent_us;
+    const int known_count =
+        context->store->class_info.layouts.has_finer ? count_known_dirty(send) : 0;
     const bool is_all_sent = visit_slots(send);
     ph_stopwatch_lap(&send->watch, PH_STAGE_PICK);
     if (send->sent_count > 0) {
-        choose_step(send, since_us, updates_before);
+        choose_step(send, known_count, since_us, updates_before);
         learn_prices(send, is_all_sent, enters_before, updates_before);
     }
     // Without anything new to say the fate of what was said last would stay unknown.
