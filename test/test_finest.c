@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A sender whose positions have finest steps: what it refines, and when; in which steps it tells. A
+// A sender whose positions have finest steps: what it refines, and when; in which steps it tells; what that costs. A
 // client that applies everything is played by acknowledgements.
 
 #include "support/small_world.h"
@@ -207,6 +207,29 @@ static void steps_are_no_coarser_than_a_class_has(void** state)
     teardown(&x);
 }
 
+// ---- what a step costs
+
+static void the_step_of_a_packet_is_counted_as_its_header(void** state)
+{
+    (void)state;
+    fixture x;
+    setup(&x, 1, ENOUGH);
+    spawn_crowd(&x, 0, 10);
+    steps_answered(&x, 20);
+    const ph_viewer_stats before = sender_of(&x)->stats;
+    for (int tick = 0; tick < 10; ++tick) {
+        walk(&x, 0, 10, tick);
+        steps_answered(&x, 1);
+    }
+    const ph_viewer_stats* after = &sender_of(&x)->stats;
+    const uint64_t datagrams = after->sent_datagrams - before.sent_datagrams;
+    assert_true(datagrams >= 10);
+    assert_int_equal(after->ledger.bits256[PH_REASON_HEADER] -
+                         before.ledger.bits256[PH_REASON_HEADER],
+                     datagrams * (PH_PINHOLE_HEADER_BITS_MIN + 3) * 256);
+    teardown(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +237,7 @@ int main(void)
         cmocka_unit_test(what_is_hidden_is_refined_when_it_is_back),
         cmocka_unit_test(newcomers_do_not_make_steps_coarse),
         cmocka_unit_test(steps_are_no_coarser_than_a_class_has),
+        cmocka_unit_test(the_step_of_a_packet_is_counted_as_its_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

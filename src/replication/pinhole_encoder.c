@@ -627,6 +627,8 @@ static size_t finish_pinhole(ph_encoder* encoder)
     encoder->sender->density = pinhole->frame.density;
     ph_pinhole_header_write(header, &writer.raw);
     ph_pinhole_write_step(&pinhole->frame, &writer);
+    encoder->ledger.bits256[PH_REASON_HEADER] +=
+        (uint64_t)ph_pinhole_step_bits(&pinhole->frame) * PH_COST_PER_BIT;
     if (encoder->counts[PH_RECORD_LEAVE] > 0) {
         ph_enter_coder_write(encoder, PH_RECORD_LEAVE, &writer);
     }
