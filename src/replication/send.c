@@ -222,9 +222,10 @@ static bool is_coarse_worth_it(const ph_sending* send, const ph_place* at, int c
     return send->error_arrays.error_mm[at->slot] >= COARSE_STEPS * (float)step_mm;
 }
 
-// How coarse the position is sent now, if it is chosen: how often its finest step is doubled. An entity that stands is
-// sent exactly where it is, and so is one that the client overshoots. What has waited too long has not: what still moves
-// is told again.
+// How coarse the position is sent now, if it is chosen: how often its finest step is doubled. Exactly, if the
+// entity has been where it is for a while, or if the client overshoots it though it is where it was last sent.
+// One that stands elsewhere than it was sent, be it by rounding, is not known from one that still moves, nor is
+// one that has waited too long: they are sent in a step, and refined later.
 static int position_coarseness(ph_sending* send, const ph_place* at, ph_send_turn turn,
                                const ph_diff* diff, uint64_t chosen)
 {
