@@ -86,7 +86,9 @@ static int64_t dearest_bits(const test_session* session, int viewer)
     const bool is_pinhole = session->def.profile == PH_PROFILE_PINHOLE;
     const int classic_bits = PH_HEADER_BITS + PH_HELLO_BITS + PH_EYE_BITS;
     const int pinhole_bits =
-        PH_PINHOLE_HEADER_BITS_MAX + PH_PINHOLE_SLACK_BITS + PINHOLE_ENTER_EXTRA_BITS;
+        PH_PINHOLE_HEADER_BITS_MAX +
+        (session->world->store.class_info.layouts.has_finer ? PH_PINHOLE_STEP_BITS : 0) +
+        PH_PINHOLE_SLACK_BITS + PINHOLE_ENTER_EXTRA_BITS;
     const int payload_bits = (is_pinhole ? pinhole_bits : classic_bits) + state->enter_bits_max;
     const int payload_bytes = (payload_bits + 7) / 8;
     return 8 * (int64_t)((payload_bytes < PH_PAYLOAD_MAX ? payload_bytes : PH_PAYLOAD_MAX) +

@@ -434,6 +434,29 @@ static void a_loss_gives_the_scheduler_its_score_back(void** state)
     teardown(&f);
 }
 
+// A refinement is owed to what is there alone.
+static void what_leaves_is_not_refined(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    become_entered(&f);
+    f.replicas.rounded[SLOT] = PH_ROUNDED;
+    ph_replicas_leave(&f.replicas, SLOT);
+    assert_int_equal(f.replicas.rounded[SLOT], 0);
+    send(&f, PH_RECORD_LEAVE, 0, 0, 0);
+    assert_true(resolve(&f, true));
+    ph_replicas_free(&f.replicas, SLOT);
+    // What never came, either.
+    enter(&f);
+    send(&f, PH_RECORD_ENTER, BIT(POSITION), 7, 0);
+    f.replicas.rounded[SLOT] = PH_ROUNDED;
+    assert_true(ph_replicas_validate(&f.replicas));
+    assert_false(resolve(&f, false));
+    assert_int_equal(f.replicas.rounded[SLOT], 0);
+    teardown(&f);
+}
+
 static void validate_sees_damage(void** state)
 {
     (void)state;
@@ -457,6 +480,7 @@ static void validate_sees_damage(void** state)
             ph_replicas_at(&f.replicas, SLOT)->in_flight = 1);
     DAMAGED(ph_replicas_at(&f.replicas, SLOT + 1)->in_flight = 1,
             ph_replicas_at(&f.replicas, SLOT + 1)->in_flight = 0);
+    DAMAGED(f.replicas.rounded[SLOT + 1] = PH_ROUNDED, f.replicas.rounded[SLOT + 1] = 0);
     DAMAGED(ph_replicas_at(&f.replicas, 0)->association = 0,
             ph_replicas_at(&f.replicas, 0)->association = 1);
 #undef DAMAGED
@@ -482,6 +506,7 @@ int main(void)
         cmocka_unit_test(an_enter_in_flight_keeps_the_slot),
         cmocka_unit_test(an_item_in_place_of_the_newest_counts_once),
         cmocka_unit_test(a_loss_gives_the_scheduler_its_score_back),
+        cmocka_unit_test(what_leaves_is_not_refined),
         cmocka_unit_test(validate_sees_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

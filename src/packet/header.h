@@ -103,6 +103,11 @@ int ph_slot_bits(int slot_count);
 #define PH_PINHOLE_COUNT_MAX 126 // of leaves, and of enters
 #define PH_PINHOLE_HEADER_BITS_MIN 46
 #define PH_PINHOLE_HEADER_BITS_MAX (46 + 2 * 12 + PH_HELLO_BITS + 16 + 32 + PH_EYE_BITS)
+// Behind it, where a class has a finest step: the step of the packet.
+#define PH_PINHOLE_STEP_BITS 3
+// Both at most, in a packet with one enter alone.
+#define PH_PINHOLE_ENTER_HEAD_BITS_MAX                                                             \
+    (PH_PINHOLE_HEADER_BITS_MAX - 2 * 12 + 2 + PH_PINHOLE_STEP_BITS)
 
 bool ph_pinhole_is_version(int version);
 

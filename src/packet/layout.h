@@ -102,7 +102,8 @@ void ph_layouts_destroy(ph_layouts* layouts);
 void ph_layouts_forget_finest(ph_layouts* layouts);
 
 // How often the step of the class was halved for a position that was told, as far as that can be seen: 0 where
-// its coordinates are whole steps. x and y alone count, z may be the height of a ground.
+// its coordinates are whole steps, though it may have been told exactly. x and y alone count, z may be the height of a
+// ground.
 int ph_layout_finer_of(const ph_layout* layout, const uint32_t words[2]);
 
 // An entity of which nothing has been sent: every property at its initial value, texts empty.

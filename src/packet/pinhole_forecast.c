@@ -10,6 +10,7 @@
 
 #include "base/bitset.h"
 #include "bits/entropy_run.h"
+#include "packet/header.h"
 #include "packet/pinhole_records.h"
 #include "schema/property.h"
 
@@ -102,13 +103,12 @@ int ph_pinhole_coarse(const ph_pinhole_frame* frame, const ph_baseline* baseline
 
 // ---- the step of a packet
 
-#define TOLD_STEP_BITS 3
-
-_Static_assert(PH_STEPS == 1 << TOLD_STEP_BITS && PH_STEPS == PH_FINER_MAX + 1, "any step fits");
+_Static_assert(PH_STEPS == 1 << PH_PINHOLE_STEP_BITS && PH_STEPS == PH_FINER_MAX + 1,
+               "any step fits");
 
 int ph_pinhole_step_bits(const ph_pinhole_frame* frame)
 {
-    return frame->frame.layouts->has_finer ? TOLD_STEP_BITS : 0;
+    return frame->frame.layouts->has_finer ? PH_PINHOLE_STEP_BITS : 0;
 }
 
 void ph_pinhole_write_step(const ph_pinhole_frame* frame, ph_entropy_writer* writer)

@@ -15,9 +15,9 @@
 #include "base/bitset.h"
 #include "packet/header.h"
 
-// A schema promises that an enter always fits a datagram, whatever else stands in it.
+// A schema promises that an enter always fits a datagram: that of its own, whatever the header has to say.
 _Static_assert(PH_CLASS_BITS_MAX + PH_PINHOLE_ENTER_BITS_MAX + PH_PINHOLE_SLACK_BITS +
-                       PH_PINHOLE_HEADER_BITS_MAX <=
+                       PH_PINHOLE_ENTER_HEAD_BITS_MAX <=
                    8 * PH_PAYLOAD_MAX,
                "one enter with the dearest values");
 

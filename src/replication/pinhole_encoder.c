@@ -371,7 +371,11 @@ static uint64_t note_rounded(ph_encoder* encoder, const ph_addition* addition, u
 {
     const ph_layout* layout = encoder->builder.at.layout;
     const bool is_rounded = (rounded & layout->position) != 0 && addition->coarse <= layout->finer;
-    encoder->sender->replicas.rounded[addition->request->slot] = is_rounded;
+    const bool is_jump = addition->record->kind == PH_RECORD_UPDATE && addition->record->is_jump;
+    encoder->sender->replicas.rounded[addition->request->slot] =
+        (uint8_t)(!is_rounded ? 0
+                  : is_jump   ? PH_ROUNDED_JUMP
+                              : PH_ROUNDED);
     return is_rounded ? rounded & ~layout->position : rounded;
 }
 
@@ -623,6 +627,8 @@ static size_t finish_pinhole(ph_encoder* encoder)
     encoder->sender->density = pinhole->frame.density;
     ph_pinhole_header_write(header, &writer.raw);
     ph_pinhole_write_step(&pinhole->frame, &writer);
+    encoder->ledger.bits256[PH_REASON_HEADER] +=
+        (uint64_t)ph_pinhole_step_bits(&pinhole->frame) * PH_COST_PER_BIT;
     if (encoder->counts[PH_RECORD_LEAVE] > 0) {
         ph_enter_coder_write(encoder, PH_RECORD_LEAVE, &writer);
     }

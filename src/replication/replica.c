@@ -128,6 +128,7 @@ void ph_replicas_leave(ph_replicas* replicas, int slot)
     replicas->newcomer_count -= replicas->state[slot] == PH_REPLICA_ABSENT;
     replicas->state[slot] = was_entered ? PH_REPLICA_LEAVING : PH_REPLICA_LEAVING_UNSURE;
     replicas->dirty[slot] = 1;
+    replicas->rounded[slot] = 0;
     replica->out_of_range = 0;
     replica->lost = 0;
     replicas->waiting_ms[slot] = 0;
@@ -158,6 +159,7 @@ void ph_replicas_free(ph_replicas* replicas, int slot)
     replica->association += replicas->state[slot] == PH_REPLICA_LEFT;
     replicas->state[slot] = PH_REPLICA_ABSENT;
     replicas->dirty[slot] = 0;
+    replicas->rounded[slot] = 0;
     replica->lost = 0;
     --replicas->leaving_count;
 }
@@ -313,6 +315,19 @@ static void move_baseline(ph_replicas* replicas, const ph_flight_item* item, uin
     }
 }
 
+static bool is_jump_in_flight(const ph_replicas* replicas, int slot)
+{
+    const ph_replica* replica = ph_replicas_at(replicas, slot);
+    bool is_jump = false;
+    uint32_t place = replica->newest_item;
+    for (int i = 0; i < replica->in_flight; ++i) {
+        const ph_flight_item item = ph_flight_read(replicas->flight, place);
+        is_jump = is_jump || item.is_jump;
+        place = item.older;
+    }
+    return is_jump;
+}
+
 bool ph_replicas_acked(ph_replicas* replicas, const ph_flight_item* item, uint32_t tick)
 {
     const int slot = item->slot;
@@ -345,6 +360,9 @@ bool ph_replicas_acked(ph_replicas* replicas, const ph_flight_item* item, uint32
     const ph_layout* layout = &replicas->rules.layouts->layouts[replicas->class_index[slot]];
     if ((item->properties & layout->position) != 0) {
         replica->jumps = item->jumps;
+    }
+    if (replicas->rounded[slot] == PH_ROUNDED_JUMP && !is_jump_in_flight(replicas, slot)) {
+        replicas->rounded[slot] = PH_ROUNDED;
     }
     if (replicas->state[slot] == PH_REPLICA_ENTERING) {
         replicas->state[slot] = PH_REPLICA_ENTERED;
@@ -428,6 +446,7 @@ bool ph_replicas_lost(ph_replicas* replicas, const ph_flight_item* item)
         // Everything is to be sent again, also by a class of which everything is sent once.
         replicas->state[slot] = PH_REPLICA_ABSENT;
         replicas->dirty[slot] = layout->all;
+        replicas->rounded[slot] = 0;
         replica->lost = layout->all;
         ++replicas->newcomer_count;
     }
@@ -515,11 +534,12 @@ static bool is_replica_sound(const ph_replicas* replicas, int slot)
 {
     const ph_replica* replica = ph_replicas_at(replicas, slot);
     const int state = replicas->state[slot];
+    const bool is_there = state == PH_REPLICA_ENTERING || state == PH_REPLICA_ENTERED;
     return state <= PH_REPLICA_LEFT && replica->association != 0 &&
            replica->in_flight <= PH_IN_FLIGHT_MAX &&
            (state != PH_REPLICA_ABSENT || replica->in_flight == 0) &&
            (state != PH_REPLICA_ENTERING || replica->in_flight != 0) &&
-           is_list_sound(replicas, slot) &&
+           (is_there || replicas->rounded[slot] == 0) && is_list_sound(replicas, slot) &&
            (replicas->baselines.slots == NULL || is_baseline_sound(replicas, slot));
 }
 

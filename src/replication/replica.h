@@ -78,6 +78,9 @@ typedef struct ph_baselines {
 #define PH_OVERSHOOT_POSITION 1
 #define PH_OVERSHOOT_ROTATION 2
 
+// Jumps are rounded in any case, and every update is one until the ack of the first: refining waits for that.
+enum { PH_ROUNDED = 1, PH_ROUNDED_JUMP };
+
 typedef struct ph_replicas {
     // Bit p: property p may differ from the newest that was sent. Newcomers: everything. Leaving: 1
     // while the leave is to be sent, 0 while one is in flight.
@@ -93,8 +96,9 @@ typedef struct ph_replicas {
     // PH_OVERSHOOT_...: the client extrapolates a motion that has ended. The position or orientation is sent once
     // more, though it is the one that was sent last. Always 0 without estimates.
     uint8_t* overshoots;
-    // 1: the newest position that was sent is no further from the truth than rounding to its step takes it. It counts as
-    // sent, and is refined when nothing else needs the bits. Pinhole profile.
+    // PH_ROUNDED...: the newest position that was sent is no further from the truth than rounding to its step takes it.
+    // It counts as sent, and is refined when nothing else needs the bits. Only ENTERING and ENTERED, else 0. Pinhole
+    // profile.
     uint8_t* rounded;
     uint8_t* records;
     size_t record_stride; // with the known values of the largest class
@@ -140,6 +144,13 @@ void ph_replicas_expect(const ph_replicas* replicas, int slot);
 void ph_replicas_enter(ph_replicas* replicas, int slot, int class_index, uint64_t all);
 
 void ph_replicas_leave(ph_replicas* replicas, int slot);
+
+// Whether the position that the client has, or will have, can be refined. Nothing is to be refined of what is not
+// ENTERED.
+static inline bool ph_replicas_is_rounded(const ph_replicas* replicas, int slot)
+{
+    return replicas->rounded[slot] == PH_ROUNDED && replicas->state[slot] == PH_REPLICA_ENTERED;
+}
 
 bool ph_replicas_is_leaving(const ph_replicas* replicas, int slot);
 

@@ -222,9 +222,10 @@ static bool is_coarse_worth_it(const ph_sending* send, const ph_place* at, int c
     return send->error_arrays.error_mm[at->slot] >= COARSE_STEPS * (float)step_mm;
 }
 
-// How coarse the position is sent now, if it is chosen: how often its finest step is doubled. An entity that stands is
-// sent exactly where it is, and so is one that the client overshoots. What has waited too long has not: what still moves
-// is told again.
+// How coarse the position is sent now, if it is chosen: how often its finest step is doubled. Exactly, if the
+// entity has been where it is for a while, or if the client overshoots it though it is where it was last sent.
+// One that stands elsewhere than it was sent, be it by rounding, is not known from one that still moves, nor is
+// one that has waited too long: they are sent in a step, and refined later.
 static int position_coarseness(ph_sending* send, const ph_place* at, ph_send_turn turn,
                                const ph_diff* diff, uint64_t chosen)
 {
@@ -389,16 +390,12 @@ static outcome visit_one(ph_sending* send, ph_send_turn turn)
     const ph_replica_state state = replicas->state[slot];
     const bool is_ack_late = ph_sender_is_ack_late(send->sender, slot);
     uint64_t dirty = replicas->dirty[slot];
-    const bool is_refined = send->queue.stage == PH_QUEUE_REFINE && replicas->rounded[slot] != 0 &&
-                            state == PH_REPLICA_ENTERED;
+    const bool is_refined =
+        send->queue.stage == PH_QUEUE_REFINE && ph_replicas_is_rounded(replicas, slot);
     if (dirty == 0 && !is_ack_late && !is_refined) {
         return OUTCOME_NOTHING;
     }
     const ph_place* at = ph_record_builder_move(&send->encoder.builder, slot);
-    if (is_refined) {
-        replicas->rounded[slot] = 0;
-        dirty |= at->layout->position;
-    }
     if (ph_replicas_is_leaving(replicas, slot)) {
         const ph_record_request request = {.slot = slot, .kind = PH_RECORD_LEAVE};
         return add_record(send, at, turn, &request);
@@ -409,6 +406,11 @@ static outcome visit_one(ph_sending* send, ph_send_turn turn)
     const bool is_enter_due = state == PH_REPLICA_ABSENT || is_ack_late;
     if (!is_enter_due && !turn.is_overdue && ph_send_queue_is_told(send, slot)) {
         return OUTCOME_NOTHING;
+    }
+    if (is_refined) {
+        // From here on its position is compared: what differs stays dirty, sent or not.
+        replicas->rounded[slot] = 0;
+        dirty |= at->layout->position;
     }
     ph_diff diff;
     bool is_enter = is_enter_due;
@@ -581,26 +583,54 @@ static void learn_prices(ph_sending* send, bool is_all_sent, uint64_t enters_bef
                    is_all_sent && others > updates ? others : updates);
 }
 
+static int largest_finer(const ph_sending* send)
+{
+    const ph_layouts* layouts = &send->context->store->class_info.layouts;
+    int largest = 0;
+    for (int i = 0; layouts->has_finer && i < layouts->count; ++i) {
+        const int finer = layouts->layouts[i].finer;
+        largest = finer > largest ? finer : largest;
+    }
+    return largest;
+}
+
+// How many slots have something to tell in updates. Of newcomers everything is dirty: they do not count.
+static int count_known_dirty(const ph_sending* send)
+{
+    const ph_replicas* replicas = &send->sender->replicas;
+    int count = 0;
+    for (int i = 0; i < send->context->shown.count; ++i) {
+        const int slot = send->context->shown.slots[i];
+        count += replicas->dirty[slot] != 0 && replicas->state[slot] == PH_REPLICA_ENTERED &&
+                 ph_send_context_is_there(send->context, slot);
+    }
+    return count;
+}
+
 // In which steps positions are told from now on: as fine as updates come often. Where a slot is reached seldom,
 // what it does meanwhile is more than rounding, and its bits are worth more as another update. Where bits are left
 // they go into finer steps first. By one step at a time, because what changes to and fro costs bits.
-static void choose_step(ph_sending* send, uint64_t since_us, uint64_t updates_before)
+static void choose_step(ph_sending* send, int known_count, uint64_t since_us,
+                        uint64_t updates_before)
 {
     ph_sender* sender = send->sender;
-    if (!send->context->store->class_info.layouts.has_finer || !send->may_be_coarse) {
+    const uint64_t updates = sender->stats.sent_updates - updates_before;
+    const int step_max = send->may_be_coarse ? largest_finer(send) : 0;
+    if (step_max == 0) {
         sender->step = 0;
         return;
     }
-    const uint64_t updates = sender->stats.sent_updates - updates_before;
-    const uint64_t waiting =
-        (uint64_t)send->dirty_count > updates ? (uint64_t)send->dirty_count : updates;
+    if (updates == 0) {
+        return; // nothing was measured: it is the first send, or newcomers took all of it
+    }
+    const uint64_t waiting = (uint64_t)known_count > updates ? (uint64_t)known_count : updates;
     const uint64_t passed_us = since_us < STEP_PASSED_MAX_US ? since_us : STEP_PASSED_MAX_US;
     const uint64_t interval_us =
-        ph_sender_can_refine(sender, 0) ? 0 : passed_us * waiting / (updates > 0 ? updates : 1);
+        ph_sender_can_refine(sender, 0) ? 0 : passed_us * waiting / updates;
     sender->interval_us += ((int64_t)interval_us - sender->interval_us) / STEP_SHARE;
     const int eighths = ph_log2_eighths((uint64_t)sender->interval_us) - STEP_FINEST_EIGHTHS;
     const int apart = eighths - STEP_EIGHTHS * sender->step;
-    if (apart >= STEP_APART && sender->step < PH_STEPS - 1) {
+    if (apart >= STEP_APART && sender->step < step_max) {
         ++sender->step;
     } else if (apart <= -STEP_APART && sender->step > 0) {
         --sender->step;
@@ -638,10 +668,12 @@ void ph_send_run(ph_sending* send, const ph_send_context* context, uint64_t now_
     const uint64_t enters_before = sender->stats.sent_enters;
     const uint64_t updates_before = sender->stats.sent_updates;
     const uint64_t since_us = now_us - sender->sent_us;
+    const int known_count =
+        context->store->class_info.layouts.has_finer ? count_known_dirty(send) : 0;
     const bool is_all_sent = visit_slots(send);
     ph_stopwatch_lap(&send->watch, PH_STAGE_PICK);
     if (send->sent_count > 0) {
-        choose_step(send, since_us, updates_before);
+        choose_step(send, known_count, since_us, updates_before);
         learn_prices(send, is_all_sent, enters_before, updates_before);
     }
     // Without anything new to say the fate of what was said last would stay unknown.

@@ -91,8 +91,9 @@ static void rank_refined(ph_sending* send)
 {
     const ph_replicas* replicas = &send->sender->replicas;
     for (int slot = 0; slot < send->context->slot_end; ++slot) {
-        const bool is_waiting = send->context->entities[slot] != PH_ENTITY_NONE &&
-                                (replicas->dirty[slot] != 0 || replicas->rounded[slot] != 0);
+        const bool is_waiting =
+            send->context->entities[slot] != PH_ENTITY_NONE &&
+            (replicas->dirty[slot] != 0 || ph_replicas_is_rounded(replicas, slot));
         const float priority = send->priority[slot] > 0.0f ? send->priority[slot] : FLT_MIN;
         send->queue.rank[slot] = is_waiting ? priority : 0.0f;
     }
@@ -200,7 +201,7 @@ static int next_ordered(ph_sending* send, bool is_open)
             ph_replicas_expect(&sender->replicas, ahead);
         }
         const bool is_refined =
-            queue->stage == PH_QUEUE_REFINE && sender->replicas.rounded[slot] != 0;
+            queue->stage == PH_QUEUE_REFINE && ph_replicas_is_rounded(&sender->replicas, slot);
         if ((sender->replicas.dirty[slot] == 0 && !is_refined) ||
             (!sender->scheduler.ranks_newcomers &&
              is_newcomer(send, slot) != (queue->stage == PH_QUEUE_NEWCOMERS))) {

@@ -70,11 +70,17 @@ typedef struct sizing {
     bool is_pinhole;
 } sizing;
 
+// What a packet states of its step.
+static int step_bits(const ph_layouts* layouts)
+{
+    return layouts->has_finer ? PH_PINHOLE_STEP_BITS : 0;
+}
+
 static int64_t least_depth_bits(const sizing* of)
 {
     const int classic_bits = PH_HEADER_BITS + PH_HELLO_BITS + PH_EYE_BITS;
-    const int pinhole_bits =
-        PH_PINHOLE_HEADER_BITS_MAX + PH_PINHOLE_SLACK_BITS + PINHOLE_ENTER_EXTRA_BITS;
+    const int pinhole_bits = PH_PINHOLE_HEADER_BITS_MAX + step_bits(&of->class_info->layouts) +
+                             PH_PINHOLE_SLACK_BITS + PINHOLE_ENTER_EXTRA_BITS;
     const int payload_bits =
         (of->is_pinhole ? pinhole_bits : classic_bits) + of->class_info->layouts.enter_bits_max;
     // Presence flags are in both sums: of the largest classes more than a datagram holds.
@@ -493,7 +499,7 @@ static int64_t news_bits(const ph_sender* sender)
     int dirty_count = 0;
     for (int slot = 0; slot < replicas->slot_count; ++slot) {
         const bool is_dirty =
-            replicas->dirty[slot] != 0 || (can_refine && replicas->rounded[slot] != 0);
+            replicas->dirty[slot] != 0 || (can_refine && ph_replicas_is_rounded(replicas, slot));
         dirty_count += is_dirty && !ph_replicas_is_gone(replicas, slot);
     }
     const int64_t enters = replicas->newcomer_count;
@@ -561,9 +567,10 @@ bool ph_sender_is_worth(ph_sender* sender)
 {
     PH_ASSERT(sender->is_started);
 
-    const int64_t header_bits =
-        (sender->is_pinhole ? PH_PINHOLE_HEADER_BITS_MIN + PH_PINHOLE_SLACK_BITS : PH_HEADER_BITS) +
-        (sender->has_ack ? 0 : PH_HELLO_BITS);
+    const int pinhole_bits = PH_PINHOLE_HEADER_BITS_MIN +
+                             step_bits(sender->replicas.rules.layouts) + PH_PINHOLE_SLACK_BITS;
+    const int64_t header_bits = (sender->is_pinhole ? pinhole_bits : PH_HEADER_BITS) +
+                                (sender->has_ack ? 0 : PH_HELLO_BITS);
     ph_pacing pacing = {
         .tokens_bits = ph_token_bucket_bits(&sender->bucket),
         .depth_bits = sender->depth_bits,
