@@ -60,7 +60,7 @@ static bool is_rotation_jump(const ph_turn_track* track, const float rotation[4]
     if (track->count == 0) {
         return false;
     }
-    const float seconds = (float)(time_us - track->time_us) * 1e-6f;
+    const float seconds = ph_motion_seconds(time_us - track->time_us);
     float expected[4];
     ph_turn_motion_at(&track->motion, seconds, seconds, expected);
     return ph_turn_angle(expected, rotation) >
@@ -135,7 +135,7 @@ static void show_rotation(ph_turn_track* track, const ph_motion_model* motion_mo
     const float limit_s =
         ph_motion_model_limit_s(motion_model, track->count > 1 ? track->seconds[0] : 0.0f);
     ph_turn_track_show(track, limit_s, frame);
-    const float age_s = (float)(frame->time_us - track->time_us) * 1e-6f;
+    const float age_s = ph_motion_seconds(frame->time_us - track->time_us);
     if (frame->is_delayed && age_s > 0.0f) {
         ph_turn_motion_at(&track->motion, age_s, limit_s, track->shown);
     }
