@@ -885,6 +885,71 @@ static void the_struct_has_what_is_shown(void** state)
     session_teardown(&s);
 }
 
+typedef struct compass {
+    int32_t place_mm[3];
+    uint16_t whole;
+    float real;
+    double exact;
+} compass;
+
+#undef BOUND
+#define BOUND(type, member) .field = type, .offset = offsetof(compass, member)
+
+// 359.7 degrees are 360 in whole ones: that is 0, as in ph_client_get_struct().
+static void the_struct_never_has_a_full_turn(void** state)
+{
+    (void)state;
+    const ph_property_def properties[] = {
+        {.name = "place", .coding = PH_CODING_POSITION, BOUND(PH_FIELD_I32X3, place_mm)},
+        {.name = "whole",
+         .coding = PH_CODING_ANGLE,
+         .bits = 12,
+         .is_smooth = true,
+         BOUND(PH_FIELD_U16, whole)},
+        {.name = "real",
+         .coding = PH_CODING_ANGLE,
+         .bits = 26,
+         .is_smooth = true,
+         BOUND(PH_FIELD_F32, real)},
+        {.name = "exact",
+         .coding = PH_CODING_ANGLE,
+         .bits = 26,
+         .is_smooth = true,
+         BOUND(PH_FIELD_F64, exact)},
+    };
+    const ph_class_def type = {.name = "compass",
+                               .properties = properties,
+                               .property_count = sizeof properties / sizeof properties[0],
+                               .struct_size = sizeof(compass)};
+    session s = {0};
+    ph_error error;
+    assert_int_equal(ph_schema_create(&type, 1, NULL, &s.schema, &error), PH_OK);
+    session_open(&s);
+    const double numbers[] = {359.7, 359.999995, 359.999995};
+    for (int p = 0; p < 3; ++p) {
+        assert_int_equal(ph_world_set_property(s.world, s.entities[0], p + 1, PH_FIELD_F64,
+                                               &numbers[p], sizeof numbers[p]),
+                         PH_OK);
+    }
+    for (int tick = 0; tick < 20; ++tick, s.now_us += TICK_US) {
+        ph_world_tick(s.world);
+        ph_world_send_all(s.world, s.now_us, deliver, &s);
+        session_carry(&s);
+        ph_client_advance(s.client, s.now_us);
+    }
+    const ph_entity_id entity = ph_client_find(s.client, 1);
+    compass shown = {.whole = 7};
+    compass told = {.whole = 7};
+    assert_int_equal(ph_client_get_struct(s.client, entity, &told), PH_OK);
+    assert_int_equal(ph_client_get_shown_struct(s.client, entity, &shown), PH_OK);
+    assert_true(shown.exact > 359.9999 && shown.exact < 360.0);
+    assert_int_equal(told.whole, 0);
+    assert_int_equal(shown.whole, 0);
+    assert_true(told.real == 0.0f);
+    assert_true(shown.real == 0.0f);
+    session_teardown(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -908,6 +973,7 @@ int main(void)
         cmocka_unit_test(what_stands_is_told_exactly_in_the_end),
         cmocka_unit_test(nothing_is_told_of_what_is_out_of_range),
         cmocka_unit_test(the_struct_has_what_is_shown),
+        cmocka_unit_test(the_struct_never_has_a_full_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,7 +245,8 @@ PH_API ph_result ph_client_get_shown(const ph_client* client, ph_entity_id entit
                                      double numbers[4]);
 
 /// Fills the game's struct as ph_client_get_struct() does, but with what is shown of smooth properties, to the nearest
-/// that their fields hold. Position, heading and orientation are those last received: see ph_client_get_pose().
+/// that their fields hold: within lo..hi. An angle is 0 <= it < a full turn: what rounds up to that is 0.
+/// Position, heading and orientation are those last received: see ph_client_get_pose().
 /// @return PH_OK or PH_ERROR_STALE.
 PH_API ph_result ph_client_get_shown_struct(const ph_client* client, ph_entity_id entity,
                                             void* state);
