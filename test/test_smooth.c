@@ -797,6 +797,72 @@ static void a_rotation_that_jumps_is_shown_there_at_once(void** state)
     session_teardown(&s);
 }
 
+// ---- the digest
+
+static void assert_in_the_digest(session* s, void* field)
+{
+    const uint64_t digest = ph_client_digest(s->client);
+    *(uint8_t*)field ^= 1;
+    assert_true(ph_client_digest(s->client) != digest);
+    *(uint8_t*)field ^= 1;
+    assert_true(ph_client_digest(s->client) == digest);
+}
+
+static void turn_is_in_the_digest(session* s, ph_turn_track* turn)
+{
+    void* fields[] = {&turn->time_us,         &turn->motion.rotation[3], &turn->motion.spin[2],
+                      &turn->motion.is_there, &turn->shown[3],           &turn->motion.has_spin,
+                      &turn->count,           &turn->is_shown,           &turn->jumps,
+                      &turn->has_jumped,      &turn->seconds[4],         &turn->rotations[5][3]};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; ++i) {
+        assert_in_the_digest(s, fields[i]);
+    }
+}
+
+static void number_is_in_the_digest(session* s, ph_number_track* number)
+{
+    ph_number_motion* motion = &number->motion;
+    void* fields[] = {&number->time_us,    &motion->value,      &motion->rate,
+                      &motion->rated_off,  &motion->kept_off,   &motion->is_there,
+                      &motion->has_jumped, &number->shown,      &number->count,
+                      &number->is_shown,   &number->has_jumped, &number->jumps,
+                      &number->values[5],  &number->seconds[4]};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; ++i) {
+        assert_in_the_digest(s, fields[i]);
+    }
+}
+
+// Whoever compares two clients by it compares all that they will show.
+static void the_digest_has_what_is_shown(void** state)
+{
+    (void)state;
+    static const char TEXT[] =
+        "class d radius 2\nplace: position\nattitude: quaternion 11 orientation\n"
+        "lift: vec3 -5..5 step 0.1 smooth\nturned: quaternion 11 smooth\n";
+    session s = {.def.profile = PH_PROFILE_PINHOLE};
+    assert_int_equal(ph_schema_parse(TEXT, sizeof TEXT - 1, NULL, &s.schema, NULL), PH_OK);
+    session_open(&s);
+    for (int tick = 0; tick < 10; ++tick, s.now_us += TICK_US) {
+        ph_world_tick(s.world);
+        ph_world_send_all(s.world, s.now_us, deliver, &s);
+        session_carry(&s);
+        ph_client_advance(s.client, s.now_us);
+    }
+    const ph_entity_id entity = ph_client_find(s.client, 1);
+    const ph_client* owner;
+    const int slot = ph_client_locate(s.client, entity, &owner);
+    ph_display* display = &s.client->display;
+    ph_smooth_track* parts = &display->smooth.tracks[slot * 4];
+    assert_int_equal(display->smooth.parts, 4);
+    turn_is_in_the_digest(&s, &display->turns[slot]);
+    number_is_in_the_digest(&s, &parts[0].number);
+    number_is_in_the_digest(&s, &parts[2].number);
+    turn_is_in_the_digest(&s, &parts[3].turn);
+    assert_in_the_digest(&s, &display->tracks[slot].finer);
+    assert_in_the_digest(&s, &display->tracks[slot].former_finer);
+    session_teardown(&s);
+}
+
 // ---- what a game asks
 
 typedef struct tank {
@@ -972,6 +1038,7 @@ int main(void)
         cmocka_unit_test(both_ends_agree_whether_a_number_moves),
         cmocka_unit_test(what_stands_is_told_exactly_in_the_end),
         cmocka_unit_test(nothing_is_told_of_what_is_out_of_range),
+        cmocka_unit_test(the_digest_has_what_is_shown),
         cmocka_unit_test(the_struct_has_what_is_shown),
         cmocka_unit_test(the_struct_never_has_a_full_turn),
     };
