@@ -67,8 +67,8 @@ static bool is_rotation_jump(const ph_turn_track* track, const float rotation[4]
            2.0f * ph_turn_angle(track->motion.rotation, expected) + ROTATION_JUMP_RADIANS;
 }
 
-// What has jumped, or whose entity has, is shown there at once. What is known of its spin is what its sender takes it
-// to be.
+// What has jumped, or whose entity has, is shown there at once. What is known of its spin is what a sender of the
+// pinhole profile takes it to be.
 static void add_rotation(ph_turn_track* track, const ph_property* described, const uint32_t* words,
                          const ph_smooth_sample* sample)
 {
@@ -128,7 +128,8 @@ void ph_smooth_display_inherit(ph_smooth_display* display, int slot, const ph_la
 
 // ---- frames
 
-// With a delay, what is newer than the newest sample is extrapolated: silence says that this is right.
+// With a delay, what is newer than the newest sample is extrapolated: in the pinhole profile silence says that this is
+// right, in classic its limit is short.
 static void show_rotation(ph_turn_track* track, const ph_motion_model* motion_model,
                           const ph_frame_time* frame)
 {
