@@ -628,6 +628,92 @@ static void a_sender_knows_what_is_shown(void** state)
     compare_with_the_sender(2, 0.1);
 }
 
+// ---- both ends
+
+// What both make of the same samples, to the last bit: by these a sender decides what to tell.
+static void hear_at_both_ends(session* s, uint32_t tick_us, uint32_t tick, uint32_t value)
+{
+    const ph_viewer* viewer = &s->world->viewers.viewers[s->viewer.index1 - 1];
+    ph_replicas replicas = viewer->sender->replicas;
+    const ph_layout* layout = &replicas.rules.layouts->layouts[0];
+    uint32_t words[8] = {0};
+    words[layout->word[PROPERTY]] = value;
+    const ph_flight_item item = {.properties = UINT64_C(1) << PROPERTY, .kind = PH_RECORD_UPDATE};
+    replicas.rules.tick_us = tick_us;
+    ph_smooth_estimate* sent = replicas.estimates->smooth.sent;
+    (void)ph_smooth_estimates_add(&replicas, sent, &item, words, tick);
+    const ph_smooth_sample sample = {
+        .time_us = (int64_t)tick * tick_us, .words = words, .properties = UINT64_C(1) << PROPERTY};
+    ph_smooth_display_add(&s->client->display.smooth, 0, layout, &sample);
+    const ph_number_motion* shown = &s->client->display.smooth.tracks[0].number.motion;
+    assert_int_equal(ph_number_motion_goes(shown), ph_number_motion_goes(&sent->number));
+    assert_int_equal(shown->has_jumped, sent->number.has_jumped);
+    assert_true(shown->value == sent->number.value);
+    assert_true(shown->rate == sent->number.rate);
+    assert_true(shown->rated_off == sent->number.rated_off);
+    assert_true(shown->kept_off == sent->number.kept_off);
+}
+
+// Ramps of whole steps a tick, so that the truth is exactly between going on and standing, again and again.
+static void both_ends_agree_whether_a_number_moves(void** state)
+{
+    (void)state;
+    static const uint32_t TICKS_US[] = {50000, 16667, 62500, 33333, 100000, 7001};
+    session s;
+    const session_def def = {
+        .coding = "range 0..100000", .is_smooth = true, .profile = PH_PROFILE_PINHOLE};
+    session_setup(&s, &def);
+    const ph_viewer* viewer = &s.world->viewers.viewers[s.viewer.index1 - 1];
+    uint32_t random = 1;
+    for (int round = 0; round < 3000; ++round) {
+        const uint32_t tick_us = TICKS_US[round % 6];
+        uint32_t tick = 1000;
+        uint32_t value = 50000;
+        ph_smooth_estimates_begin(&viewer->sender->replicas.estimates->smooth, 0);
+        ph_smooth_display_enter(&s.client->display.smooth, 0);
+        hear_at_both_ends(&s, tick_us, tick, value);
+        for (int i = 0; i < 12; ++i) {
+            random = random * 1664525 + 1013904223;
+            const uint32_t ticks = round < 6 && i < 3 ? (uint32_t)((i + 1) * (i + 1)) // 1, 4, 9
+                                                      : 1 + (random >> 8) % 9;
+            const int rate = round < 6 && i < 3 ? (i == 1 ? 20 : 10) : 10 * (int)(random >> 16 & 3);
+            tick += ticks;
+            value += ticks * (uint32_t)((random >> 20 & 1) != 0 && round >= 6 ? -rate : rate);
+            hear_at_both_ends(&s, tick_us, tick, value);
+        }
+    }
+    session_teardown(&s);
+}
+
+// It stops beside the end of its range, which the client has clamped it to: nearly right, but not for ever.
+static void what_stands_is_told_exactly_in_the_end(void** state)
+{
+    (void)state;
+    session s;
+    const session_def def = {
+        .coding = "range 0..100", .is_smooth = true, .profile = PH_PROFILE_PINHOLE};
+    session_setup(&s, &def);
+    for (int tick = 0; tick < 120; ++tick, s.now_us += TICK_US) {
+        const int64_t value = tick < 49 ? 2 * tick + 1 : 99;
+        assert_int_equal(ph_world_set_property(s.world, s.entities[0], PROPERTY, PH_FIELD_I64,
+                                               &value, sizeof value),
+                         PH_OK);
+        ph_world_tick(s.world);
+        ph_world_send_all(s.world, s.now_us, deliver, &s);
+        for (uint64_t i = 0; i < 5; ++i) {
+            session_carry(&s);
+            s.now_us += SESSION_FRAME_US;
+            ph_client_advance(s.client, s.now_us);
+        }
+        s.now_us -= TICK_US;
+    }
+    double numbers[4];
+    assert_int_equal(ph_client_get_shown(s.client, ph_client_find(s.client, 1), PROPERTY, numbers),
+                     PH_OK);
+    assert_true(numbers[0] == 99.0);
+    session_teardown(&s);
+}
+
 // It stops at the very value that was told last, while the viewer is too far away to be told.
 static void nothing_is_told_of_what_is_out_of_range(void** state)
 {
@@ -708,6 +794,72 @@ static void a_rotation_that_jumps_is_shown_there_at_once(void** state)
         }
     }
     assert_int_equal(between, 0);
+    session_teardown(&s);
+}
+
+// ---- the digest
+
+static void assert_in_the_digest(session* s, void* field)
+{
+    const uint64_t digest = ph_client_digest(s->client);
+    *(uint8_t*)field ^= 1;
+    assert_true(ph_client_digest(s->client) != digest);
+    *(uint8_t*)field ^= 1;
+    assert_true(ph_client_digest(s->client) == digest);
+}
+
+static void turn_is_in_the_digest(session* s, ph_turn_track* turn)
+{
+    void* fields[] = {&turn->time_us,         &turn->motion.rotation[3], &turn->motion.spin[2],
+                      &turn->motion.is_there, &turn->shown[3],           &turn->motion.has_spin,
+                      &turn->count,           &turn->is_shown,           &turn->jumps,
+                      &turn->has_jumped,      &turn->seconds[4],         &turn->rotations[5][3]};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; ++i) {
+        assert_in_the_digest(s, fields[i]);
+    }
+}
+
+static void number_is_in_the_digest(session* s, ph_number_track* number)
+{
+    ph_number_motion* motion = &number->motion;
+    void* fields[] = {&number->time_us,    &motion->value,      &motion->rate,
+                      &motion->rated_off,  &motion->kept_off,   &motion->is_there,
+                      &motion->has_jumped, &number->shown,      &number->count,
+                      &number->is_shown,   &number->has_jumped, &number->jumps,
+                      &number->values[5],  &number->seconds[4]};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; ++i) {
+        assert_in_the_digest(s, fields[i]);
+    }
+}
+
+// Whoever compares two clients by it compares all that they will show.
+static void the_digest_has_what_is_shown(void** state)
+{
+    (void)state;
+    static const char TEXT[] =
+        "class d radius 2\nplace: position\nattitude: quaternion 11 orientation\n"
+        "lift: vec3 -5..5 step 0.1 smooth\nturned: quaternion 11 smooth\n";
+    session s = {.def.profile = PH_PROFILE_PINHOLE};
+    assert_int_equal(ph_schema_parse(TEXT, sizeof TEXT - 1, NULL, &s.schema, NULL), PH_OK);
+    session_open(&s);
+    for (int tick = 0; tick < 10; ++tick, s.now_us += TICK_US) {
+        ph_world_tick(s.world);
+        ph_world_send_all(s.world, s.now_us, deliver, &s);
+        session_carry(&s);
+        ph_client_advance(s.client, s.now_us);
+    }
+    const ph_entity_id entity = ph_client_find(s.client, 1);
+    const ph_client* owner;
+    const int slot = ph_client_locate(s.client, entity, &owner);
+    ph_display* display = &s.client->display;
+    ph_smooth_track* parts = &display->smooth.tracks[slot * 4];
+    assert_int_equal(display->smooth.parts, 4);
+    turn_is_in_the_digest(&s, &display->turns[slot]);
+    number_is_in_the_digest(&s, &parts[0].number);
+    number_is_in_the_digest(&s, &parts[2].number);
+    turn_is_in_the_digest(&s, &parts[3].turn);
+    assert_in_the_digest(&s, &display->tracks[slot].finer);
+    assert_in_the_digest(&s, &display->tracks[slot].former_finer);
     session_teardown(&s);
 }
 
@@ -799,6 +951,71 @@ static void the_struct_has_what_is_shown(void** state)
     session_teardown(&s);
 }
 
+typedef struct compass {
+    int32_t place_mm[3];
+    uint16_t whole;
+    float real;
+    double exact;
+} compass;
+
+#undef BOUND
+#define BOUND(type, member) .field = type, .offset = offsetof(compass, member)
+
+// 359.7 degrees are 360 in whole ones: that is 0, as in ph_client_get_struct().
+static void the_struct_never_has_a_full_turn(void** state)
+{
+    (void)state;
+    const ph_property_def properties[] = {
+        {.name = "place", .coding = PH_CODING_POSITION, BOUND(PH_FIELD_I32X3, place_mm)},
+        {.name = "whole",
+         .coding = PH_CODING_ANGLE,
+         .bits = 12,
+         .is_smooth = true,
+         BOUND(PH_FIELD_U16, whole)},
+        {.name = "real",
+         .coding = PH_CODING_ANGLE,
+         .bits = 26,
+         .is_smooth = true,
+         BOUND(PH_FIELD_F32, real)},
+        {.name = "exact",
+         .coding = PH_CODING_ANGLE,
+         .bits = 26,
+         .is_smooth = true,
+         BOUND(PH_FIELD_F64, exact)},
+    };
+    const ph_class_def type = {.name = "compass",
+                               .properties = properties,
+                               .property_count = sizeof properties / sizeof properties[0],
+                               .struct_size = sizeof(compass)};
+    session s = {0};
+    ph_error error;
+    assert_int_equal(ph_schema_create(&type, 1, NULL, &s.schema, &error), PH_OK);
+    session_open(&s);
+    const double numbers[] = {359.7, 359.999995, 359.999995};
+    for (int p = 0; p < 3; ++p) {
+        assert_int_equal(ph_world_set_property(s.world, s.entities[0], p + 1, PH_FIELD_F64,
+                                               &numbers[p], sizeof numbers[p]),
+                         PH_OK);
+    }
+    for (int tick = 0; tick < 20; ++tick, s.now_us += TICK_US) {
+        ph_world_tick(s.world);
+        ph_world_send_all(s.world, s.now_us, deliver, &s);
+        session_carry(&s);
+        ph_client_advance(s.client, s.now_us);
+    }
+    const ph_entity_id entity = ph_client_find(s.client, 1);
+    compass shown = {.whole = 7};
+    compass told = {.whole = 7};
+    assert_int_equal(ph_client_get_struct(s.client, entity, &told), PH_OK);
+    assert_int_equal(ph_client_get_shown_struct(s.client, entity, &shown), PH_OK);
+    assert_true(shown.exact > 359.9999 && shown.exact < 360.0);
+    assert_int_equal(told.whole, 0);
+    assert_int_equal(shown.whole, 0);
+    assert_true(told.real == 0.0f);
+    assert_true(shown.real == 0.0f);
+    session_teardown(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -818,8 +1035,12 @@ int main(void)
         cmocka_unit_test(a_rotation_that_jumps_is_shown_there_at_once),
         cmocka_unit_test(a_warm_session_allocates_nothing),
         cmocka_unit_test(a_sender_knows_what_is_shown),
+        cmocka_unit_test(both_ends_agree_whether_a_number_moves),
+        cmocka_unit_test(what_stands_is_told_exactly_in_the_end),
         cmocka_unit_test(nothing_is_told_of_what_is_out_of_range),
+        cmocka_unit_test(the_digest_has_what_is_shown),
         cmocka_unit_test(the_struct_has_what_is_shown),
+        cmocka_unit_test(the_struct_never_has_a_full_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

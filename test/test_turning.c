@@ -396,6 +396,65 @@ static void what_is_wrong_again_at_once_is_right(void** state)
     teardown(&f);
 }
 
+// A body faces one way for two seconds, then another. @return The most its spin is taken to be wrong by in the half
+// second after that.
+static float spin_error_of_a_snap(bool is_jump)
+{
+    stage s = {.now_us = 1000000};
+    assert_int_equal(ph_schema_parse(SCHEMA, strlen(SCHEMA), NULL, &s.schema, NULL), PH_OK);
+    ph_world_def world_def = ph_world_def_default();
+    world_def.schema = s.schema;
+    world_def.profile = PH_PROFILE_PINHOLE;
+    world_def.tick_us = TICK_US;
+    assert_int_equal(ph_world_create(&world_def, &s.world), PH_OK);
+    ph_client_def client_def = ph_client_def_default();
+    client_def.schema = s.schema;
+    client_def.profile = PH_PROFILE_PINHOLE;
+    assert_int_equal(ph_client_create(&client_def, &s.client), PH_OK);
+    const ph_viewer_def viewer_def = ph_viewer_def_default();
+    assert_int_equal(ph_world_add_viewer(s.world, &viewer_def, &s.viewer), PH_OK);
+    ph_entity_id body;
+    assert_int_equal(ph_world_spawn(s.world, &(ph_spawn){.key = 7}, &body), PH_OK);
+    float most = 0.0f;
+    const int snap_tick = 2000000 / TICK_US;
+    for (int tick = 0; tick < snap_tick + 500000 / TICK_US; ++tick, s.now_us += TICK_US) {
+        const double half = tick < snap_tick ? 0.0 : 45.0 / 180 * 3.14159265358979323846;
+        const double facing[4] = {0, 0, sin(half), cos(half)};
+        assert_int_equal(
+            ph_world_set_property(s.world, body, 1, PH_FIELD_F64X4, facing, sizeof facing), PH_OK);
+        if (tick == snap_tick && is_jump) {
+            assert_int_equal(ph_world_jump(s.world, body, 500, 500, 0), PH_OK);
+        }
+        ph_world_tick(s.world);
+        uint8_t ack[PH_ACK_SIZE];
+        ph_world_send_all(s.world, s.now_us, deliver_here, &s);
+        const size_t size = ph_client_write_ack(s.client, s.now_us, ack);
+        if (size > 0) {
+            assert_int_equal(ph_viewer_receive_ack(s.world, s.viewer, s.now_us, ack, size), PH_OK);
+        }
+        const ph_sender* sender = s.world->viewers.viewers[s.viewer.index1 - 1].sender;
+        for (int slot = 0; slot < ph_client_slot_count(s.client); ++slot) {
+            most = ph_float_max(most, sender->replicas.estimates->turns.watches[slot].spin_error);
+        }
+    }
+    ph_client_destroy(s.client);
+    ph_world_destroy(s.world);
+    ph_schema_destroy(s.schema);
+    return most;
+}
+
+// 90 degrees in a tenth of a second are 16 rad/s, but it does not spin: its rotation still counts.
+static void what_snaps_once_does_not_spin(void** state)
+{
+    (void)state;
+    const float snap = spin_error_of_a_snap(false);
+    const float jump = spin_error_of_a_snap(true);
+    print_message("after a snap the spin is taken to be wrong by %.2f rad/s, after a jump %.2f\n",
+                  (double)snap, (double)jump);
+    assert_true(snap < 0.8f);
+    assert_true(jump < 0.05f);
+}
+
 // Whatever the width, some levels are left.
 static void a_crowd_is_turned_coarsely(void** state)
 {
@@ -421,6 +480,7 @@ int main(void)
         cmocka_unit_test(enters_that_no_sender_writes_are_refused),
         cmocka_unit_test(an_enter_tells_how_its_entity_turns),
         cmocka_unit_test(what_is_wrong_again_at_once_is_right),
+        cmocka_unit_test(what_snaps_once_does_not_spin),
         cmocka_unit_test(a_crowd_is_turned_coarsely),
         cmocka_unit_test(an_orientation_of_the_owner_is_told_to_the_owner),
     };

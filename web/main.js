@@ -329,7 +329,8 @@ class Page {
         const {classes} = this.#show.ways[0].client;
         const count = Math.max(0, ...classes.map(({properties}) => properties.length));
         return Array.from({length: count}, (_, place) =>
-            [...new Set(classes.map(({properties}) => properties[place]))].filter(name => name !== undefined).join(", "));
+            [...new Set(classes.map(({properties}) => properties[place]))]
+                .filter(name => name !== undefined).join(", "));
     }
 
     #drawFigures() {

@@ -267,7 +267,10 @@ export class Client {
         }
     }
 
-    /** What is shown of a smooth property at the moment of the last advance(): a number or an array of numbers, or undefined. */
+    /**
+     * What is shown of a smooth property at the moment of the last advance(): a number or an array of numbers, or
+     * undefined.
+     */
     shown(entity, name) {
         const place = this.#classes[entity.classIndex]?.properties.indexOf(name) ?? -1;
         const kind = place < 0 ? VALUE.none : this.#module.shown(this.#handle, entity.index, entity.generation, place);

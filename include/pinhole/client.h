@@ -238,14 +238,17 @@ PH_API ph_result ph_client_get_pose(const ph_client* client, ph_entity_id entity
 
 /// What is shown of a smooth property (ph_property_def) at the moment of the last ph_client_advance(), in the unit of
 /// its field: one number; of a VEC3 three; of a QUATERNION x, y, z, w. Also what lies between two steps of its coding:
-/// of whole numbers, too. What stands is exactly what ph_client_get_property() gives, within some frames. Of an angle
-/// 0 <= it < a full turn. The rest of numbers is left alone.
+/// of whole numbers, too. Of an angle 0 <= it < a full turn. The rest of numbers is left alone. What stands is in the
+/// end exactly what ph_client_get_property() gives: in the pinhole profile because the server tells it once more when
+/// the client would go on, mostly within a second or so; in classic, where silence means that it stands, as soon as its
+/// motion has been followed for as long as updates of its class use to be apart.
 /// @return PH_OK, PH_ERROR_STALE, or PH_ERROR_ARGUMENT when there is no such property or it is not smooth.
 PH_API ph_result ph_client_get_shown(const ph_client* client, ph_entity_id entity, int property,
                                      double numbers[4]);
 
 /// Fills the game's struct as ph_client_get_struct() does, but with what is shown of smooth properties, to the nearest
-/// that their fields hold. Position, heading and orientation are those last received: see ph_client_get_pose().
+/// that their fields hold: within lo..hi. An angle is 0 <= it < a full turn: what rounds up to that is 0.
+/// Position, heading and orientation are those last received: see ph_client_get_pose().
 /// @return PH_OK or PH_ERROR_STALE.
 PH_API ph_result ph_client_get_shown_struct(const ph_client* client, ph_entity_id entity,
                                             void* state);

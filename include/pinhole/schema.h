@@ -234,8 +234,8 @@ PH_API ph_result ph_schema_parse(const char* text, size_t length, const ph_alloc
 
 /// As ph_schema_create(), with the models of a schema that `pinhole tune` has learned from the game's
 /// recordings: those of properties go to the properties of the same class and name. A class that leaves
-/// bend or leg_ms 0 takes that of the class of its name. tuned may be destroyed afterwards. Only the pinhole profile uses models; both ends must have the same ones, so
-/// they are part of the fingerprint.
+/// bend or leg_ms 0 takes that of the class of its name. tuned may be destroyed afterwards. Only the pinhole profile
+/// uses models; both ends must have the same ones, so they are part of the fingerprint.
 /// @return As ph_schema_create(); PH_ERROR_SCHEMA, too, when there are more properties than a schema
 /// with models may have, some 1,200.
 PH_API ph_result ph_schema_create_tuned(const ph_class_def* classes, int class_count,

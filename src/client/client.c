@@ -314,16 +314,18 @@ static void load_words(const ph_client* client, const ph_client_entities* entiti
     }
 }
 
-// The part of a field that a shown number belongs to. Integers take the nearest; the end of a full turn may be more
-// than they hold, and is its beginning.
+// The parts of a field that shown numbers belong to. Integers take the nearest, which they hold: what is shown lies
+// within lo..hi. Angles stay below a full turn, as in ph_client_get_struct().
 static void store_shown(const ph_property* property, const double numbers[4], int count,
                         void* state)
 {
     const ph_field element = ph_field_element(property->def.field);
     uint8_t* bytes = (uint8_t*)state + property->def.offset;
     for (int i = 0; i < count; ++i) {
-        if (!ph_field_store_real(element, numbers[i], bytes)) {
-            (void)ph_field_store_real(element, 0.0, bytes);
+        if (property->def.coding == PH_CODING_ANGLE) {
+            (void)ph_property_store_angle(property, element, numbers[i], bytes);
+        } else {
+            (void)ph_field_store_real(element, numbers[i], bytes);
         }
         bytes += ph_field_size(element, 0);
     }

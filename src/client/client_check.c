@@ -6,6 +6,7 @@
 #include "client/client_state.h"
 
 #include "base/hash.h"
+#include "base/math.h"
 #include "tools/tools.h"
 
 static bool is_session_sound(const ph_client* client)
@@ -122,6 +123,55 @@ static void add_heading(ph_hash* hash, const ph_heading_track* heading)
     ph_hash_add_u64(hash, (uint64_t)heading->count << 1 | heading->is_shown);
 }
 
+static void add_turn(ph_hash* hash, const ph_turn_track* turn)
+{
+    const ph_turn_motion* motion = &turn->motion;
+    ph_hash_add_u64(hash, (uint64_t)turn->time_us);
+    ph_hash_add(hash, motion->rotation, sizeof motion->rotation);
+    ph_hash_add(hash, motion->spin, sizeof motion->spin);
+    ph_hash_add(hash, turn->shown, sizeof turn->shown);
+    ph_hash_add(hash, turn->rotations, sizeof turn->rotations);
+    ph_hash_add(hash, turn->seconds, sizeof turn->seconds);
+    ph_hash_add_u64(hash, (uint64_t)turn->count << 24 | (uint64_t)turn->jumps << 16 |
+                              (uint64_t)motion->is_there << 3 | (uint64_t)motion->has_spin << 2 |
+                              (uint64_t)turn->is_shown << 1 | turn->has_jumped);
+}
+
+static void add_number(ph_hash* hash, const ph_number_track* number)
+{
+    const ph_number_motion* motion = &number->motion;
+    const double numbers[] = {motion->value, motion->rate, number->shown};
+    const float offs[] = {motion->rated_off, motion->kept_off};
+    ph_hash_add_u64(hash, (uint64_t)number->time_us);
+    ph_hash_add(hash, numbers, sizeof numbers);
+    ph_hash_add(hash, offs, sizeof offs);
+    ph_hash_add(hash, number->values, sizeof number->values);
+    ph_hash_add(hash, number->seconds, sizeof number->seconds);
+    ph_hash_add_u64(hash, (uint64_t)number->count << 24 | (uint64_t)number->jumps << 16 |
+                              (uint64_t)motion->is_there << 3 | (uint64_t)motion->has_jumped << 2 |
+                              (uint64_t)number->is_shown << 1 | number->has_jumped);
+}
+
+// Of an entity: what a part of it is, its class says.
+static void add_smooth(ph_hash* hash, const ph_smooth_display* smooth, const ph_layout* layout,
+                       int slot)
+{
+    if (layout->smooth == 0) {
+        return;
+    }
+    const ph_smooth_track* track = smooth->tracks + (size_t)slot * (size_t)smooth->parts;
+    for (uint64_t left = layout->smooth; left != 0; left &= left - 1) {
+        const ph_property* described = &layout->described->properties[ph_word_lowest_bit(left)];
+        for (int i = 0; i < ph_smooth_parts(described); ++i, ++track) {
+            if (ph_smooth_is_rotation(described)) {
+                add_turn(hash, &track->turn);
+            } else {
+                add_number(hash, &track->number);
+            }
+        }
+    }
+}
+
 static void add_track(ph_hash* hash, const ph_track* track)
 {
     ph_hash_add_u64(hash, (uint64_t)track->time_us);
@@ -130,6 +180,7 @@ static void add_track(ph_hash* hash, const ph_track* track)
     ph_hash_add(hash, track->shown_mm, sizeof track->shown_mm);
     ph_hash_add_u64(hash, (uint64_t)track->count << 24 | (uint64_t)track->jumps << 16 |
                               (uint64_t)track->unseen_jumps << 8 | track->is_shown);
+    ph_hash_add_u64(hash, (uint64_t)track->finer << 8 | track->former_finer);
     add_heading(hash, &track->heading);
 }
 
@@ -153,6 +204,9 @@ static void add_display(ph_hash* hash, const ph_display* display)
     ph_hash_add_u64(hash, display->has_advanced);
     for (int i = 0; i < display->capacity; ++i) {
         add_track(hash, &display->tracks[i]);
+        if (display->turns != NULL) {
+            add_turn(hash, &display->turns[i]);
+        }
     }
     for (int i = 0; i < display->class_count; ++i) {
         ph_hash_add(hash, &display->classes[i].motion_model, offsetof(ph_motion_model, is_vouched));
@@ -208,7 +262,9 @@ uint64_t ph_client_digest(const ph_client* client)
         ph_hash_add_u64(&hash, entities->association[i]);
         ph_hash_add_u64(&hash, ph_bitset_test(&entities->is_entered, i));
         if (ph_bitset_test(&entities->is_entered, i)) {
+            const ph_layout* layout = ph_client_entities_layout(entities, i);
             add_entity(&hash, entities, i);
+            add_smooth(&hash, &client->display.smooth, layout, i);
         }
         add_owed(&hash, &client->events, i);
     }

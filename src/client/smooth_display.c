@@ -60,15 +60,15 @@ static bool is_rotation_jump(const ph_turn_track* track, const float rotation[4]
     if (track->count == 0) {
         return false;
     }
-    const float seconds = (float)(time_us - track->time_us) * 1e-6f;
+    const float seconds = ph_motion_seconds(time_us - track->time_us);
     float expected[4];
     ph_turn_motion_at(&track->motion, seconds, seconds, expected);
     return ph_turn_angle(expected, rotation) >
            2.0f * ph_turn_angle(track->motion.rotation, expected) + ROTATION_JUMP_RADIANS;
 }
 
-// What has jumped, or whose entity has, is shown there at once. What is known of its spin is what its sender takes it
-// to be.
+// What has jumped, or whose entity has, is shown there at once. What is known of its spin is what a sender of the
+// pinhole profile takes it to be.
 static void add_rotation(ph_turn_track* track, const ph_property* described, const uint32_t* words,
                          const ph_smooth_sample* sample)
 {
@@ -128,14 +128,15 @@ void ph_smooth_display_inherit(ph_smooth_display* display, int slot, const ph_la
 
 // ---- frames
 
-// With a delay, what is newer than the newest sample is extrapolated: silence says that this is right.
+// With a delay, what is newer than the newest sample is extrapolated: in the pinhole profile silence says that this is
+// right, in classic its limit is short.
 static void show_rotation(ph_turn_track* track, const ph_motion_model* motion_model,
                           const ph_frame_time* frame)
 {
     const float limit_s =
         ph_motion_model_limit_s(motion_model, track->count > 1 ? track->seconds[0] : 0.0f);
     ph_turn_track_show(track, limit_s, frame);
-    const float age_s = (float)(frame->time_us - track->time_us) * 1e-6f;
+    const float age_s = ph_motion_seconds(frame->time_us - track->time_us);
     if (frame->is_delayed && age_s > 0.0f) {
         ph_turn_motion_at(&track->motion, age_s, limit_s, track->shown);
     }

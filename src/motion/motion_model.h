@@ -149,6 +149,12 @@ ph_motion_model ph_motion_model_make(void);
 // The share of a velocity to follow to reach an age, 0..1.1.
 float ph_motion_model_share(const ph_motion_model* motion_model, float age_s);
 
+// What a time between samples is in the arithmetic of both ends: bit for bit the same, because they decide by it.
+static inline float ph_motion_seconds(int64_t us)
+{
+    return (float)us * 1e-6f;
+}
+
 // How long after a sample, which came interval_s after the one before, its entity still moves.
 static inline float ph_motion_model_limit_s(const ph_motion_model* motion_model, float interval_s)
 {

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#define NUMBER_US 1e-6f
 // Rates are taken over this long at least: a step of the coding in a sixtieth of a second would be 60 a second.
 #define RATE_S 0.1f
 // Of what a sample lies beside the line within rounding, so much goes into the rate.
@@ -21,6 +20,9 @@
 #define JUMP_STEPS 4.0
 // A difference so small is none.
 #define EXACT_STEPS 1e-3
+// Both ends decide alike, also where a compiler rounds otherwise: what is even but for so much is even. Numbers are
+// whole steps and times whole ticks, so that it is often even, and hardly ever off by just so much.
+#define EVEN_TIMES 1.0007
 
 // ---- what is known
 
@@ -49,7 +51,7 @@ static float fade_off(float old, double off)
 
 bool ph_number_motion_goes(const ph_number_motion* motion)
 {
-    return motion->rate != 0.0 && motion->rated_off <= motion->kept_off;
+    return motion->rate != 0.0 && motion->rated_off <= motion->kept_off * (float)EVEN_TIMES;
 }
 
 // Where it was expected decides what is a jump, and where the rate led decides what becomes of the rate.
@@ -61,13 +63,14 @@ static bool learn_rate(ph_number_motion* motion, double value, double expected, 
     const double over_s = (double)ph_float_max(seconds, RATE_S);
     const double explained = (goes ? fabs(motion->rate) * (double)seconds : 0.0) +
                              (double)(goes ? motion->rated_off : motion->kept_off) + JUMP_STEPS;
-    const bool is_jump = fabs(value - expected) > JUMP_TIMES * explained && !motion->has_jumped;
+    const bool is_jump =
+        fabs(value - expected) > EVEN_TIMES * JUMP_TIMES * explained && !motion->has_jumped;
     motion->kept_off = fade_off(motion->kept_off, kept);
     motion->rated_off = fade_off(motion->rated_off, off);
     if (is_jump) {
         return true;
     }
-    if (fabs(off) <= PH_NUMBER_ON_LINE) {
+    if (fabs(off) <= EVEN_TIMES * PH_NUMBER_ON_LINE) {
         motion->rate += RATE_SHARE * off / over_s;
     } else {
         motion->rate = kept / over_s;
@@ -122,7 +125,7 @@ static void push_number(ph_number_track* track, float seconds, bool is_jump)
 void ph_number_track_add(ph_number_track* track, const ph_number_scale* scale, int64_t time_us,
                          double value, bool is_jump)
 {
-    const float seconds = track->count > 0 ? (float)(time_us - track->time_us) * NUMBER_US : 0.0f;
+    const float seconds = track->count > 0 ? ph_motion_seconds(time_us - track->time_us) : 0.0f;
     if (track->count > 0 && seconds < 0.0f) {
         *track = (ph_number_track){.shown = track->shown, .is_shown = track->is_shown};
     }
@@ -172,7 +175,7 @@ void ph_number_track_show(ph_number_track* track, const ph_number_scale* scale, 
 {
     PH_ASSERT(track->count > 0);
 
-    const float age_s = (float)(frame->time_us - track->time_us) * NUMBER_US;
+    const float age_s = ph_motion_seconds(frame->time_us - track->time_us);
     if (frame->is_delayed && age_s < 0.0f) {
         track->shown = between_numbers(track, age_s);
     } else {

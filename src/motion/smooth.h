@@ -12,8 +12,8 @@
 // shown moves with that and takes the rest of the difference away within some frames. Behind a delay it
 // goes straight from sample to sample.
 //
-// Numbers are counted in steps of their coding. Senders estimate by the same arithmetic what clients show
-// (replication/shown_smooth.h). Some 12 ns per number and frame; nothing allocates.
+// Numbers are counted in steps of their coding. Senders of the pinhole profile estimate by the same arithmetic what
+// clients show (replication/shown_smooth.h). Some 12 ns per number and frame; nothing allocates.
 
 #ifndef PH_MOTION_SMOOTH_H
 #define PH_MOTION_SMOOTH_H
@@ -88,7 +88,8 @@ void ph_number_track_add(ph_number_track* track, const ph_number_scale* scale, i
 void ph_number_track_go_on(ph_number_track* track, const ph_number_track* former);
 
 // Advances what is shown to this frame: track->shown. There is at least one sample. With a delay, what is
-// newer than the newest sample is extrapolated all the same: silence says that this is right.
+// newer than the newest sample is extrapolated all the same, for limit_s: in the pinhole profile silence says that this
+// is right. In classic it says that the number stands, and limit_s is short (ph_motion_model_limit_s()).
 void ph_number_track_show(ph_number_track* track, const ph_number_scale* scale, float limit_s,
                           const ph_frame_time* frame);
 

@@ -10,7 +10,6 @@
 
 #define PI_F 3.14159265f
 #define QUARTER_TURN 1.57079633f
-#define TURN_US 1e-6f
 // Spins are taken over this long at least: a step of the coding in a twentieth of a second is 11
 // degrees a second.
 #define SPIN_S 0.1f
@@ -225,7 +224,7 @@ static void push_rotation(ph_turn_track* track, const float rotation[4], float s
 
 void ph_turn_track_add(ph_turn_track* track, int64_t time_us, const float rotation[4], bool is_jump)
 {
-    const float seconds = track->count > 0 ? (float)(time_us - track->time_us) * TURN_US : 0.0f;
+    const float seconds = track->count > 0 ? ph_motion_seconds(time_us - track->time_us) : 0.0f;
     if (track->count > 0 && seconds < 0.0f) {
         const ph_turn_track before = *track;
         *track = (ph_turn_track){.is_shown = before.is_shown};
@@ -300,7 +299,7 @@ void ph_turn_track_show(ph_turn_track* track, float limit_s, const ph_frame_time
 {
     PH_ASSERT(track->count > 0);
 
-    const float age_s = (float)(frame->time_us - track->time_us) * TURN_US;
+    const float age_s = ph_motion_seconds(frame->time_us - track->time_us);
     if (frame->is_delayed) {
         turn_between_samples(track, age_s, track->shown);
     } else {

@@ -39,11 +39,17 @@ void ph_smooth_estimates_begin(const ph_smooth_estimates* smooth, int slot)
 
 // ---- what was sent
 
+// As its client counts them.
+static float seconds_between(uint32_t tick, uint32_t before, uint32_t tick_us)
+{
+    return ph_motion_seconds((int64_t)(int32_t)(tick - before) * (int64_t)tick_us);
+}
+
 // All parts of one property.
 static void add_smooth_value(ph_smooth_estimate* parts, const ph_property* described,
-                             const uint32_t* words, uint32_t tick, float tick_s)
+                             const uint32_t* words, uint32_t tick, uint32_t tick_us)
 {
-    const float seconds = (float)(int32_t)(tick - parts->tick) * tick_s;
+    const float seconds = seconds_between(tick, parts->tick, tick_us);
     if (ph_smooth_is_rotation(described)) {
         float rotation[4];
         ph_smooth_rotation(described, words, rotation);
@@ -84,7 +90,7 @@ bool ph_smooth_estimates_add(const ph_replicas* replicas, ph_smooth_estimate* es
                              const ph_flight_item* item, const uint32_t* words, uint32_t tick)
 {
     const ph_layout* layout = &replicas->rules.layouts->layouts[replicas->class_index[item->slot]];
-    const float tick_s = (float)replicas->rules.tick_us * 1e-6f;
+    const uint32_t tick_us = replicas->rules.tick_us;
     ph_smooth_estimate* part = parts_of(&replicas->estimates->smooth, estimates, item->slot);
     bool is_revised = false;
     for (uint64_t left = layout->smooth; left != 0; left &= left - 1) {
@@ -94,7 +100,7 @@ bool ph_smooth_estimates_add(const ph_replicas* replicas, ph_smooth_estimate* es
         const uint32_t* told = told_words(replicas, item, words, property, unpacked);
         if (told != NULL) {
             is_revised |= part->tick == tick;
-            add_smooth_value(part, described, told, tick, tick_s);
+            add_smooth_value(part, described, told, tick, tick_us);
         }
         part += ph_smooth_parts(described);
     }
@@ -108,18 +114,34 @@ bool ph_smooth_estimates_add(const ph_replicas* replicas, ph_smooth_estimate* es
 // What turns may be off by so many steps: its two samples are rounded, each in three components.
 #define SPIN_STEPS 2.5f
 
+// What a property is, and how old what the client knows of it is.
+typedef struct smooth_truth {
+    const ph_property* described;
+    const uint32_t* words;
+    float age_s;
+    bool is_settled;
+} smooth_truth;
+
+// It stands, but the client does not know: it goes on beyond rounding, held up by nothing but the end of its range.
+static bool is_held_up(const ph_number_motion* motion, const smooth_truth* truth, double off)
+{
+    return truth->is_settled && off > 0.0 &&
+           fabs(motion->rate) * (double)truth->age_s > PH_NUMBER_ROUNDING;
+}
+
 // What the client extrapolates may be a rounding off the line, what it does not by less than a step. What is not
 // significant is right.
-static bool is_number_right(const ph_smooth_estimate* estimate, const ph_property* described,
-                            int part, const uint32_t* words, float age_s)
+static bool is_number_right(const ph_number_motion* motion, const smooth_truth* truth, int part)
 {
-    const ph_number_scale scale = ph_smooth_scale(described, part);
-    const double shown = ph_number_motion_at(&estimate->number, &scale, age_s, PH_VOUCHED_LIMIT_S);
-    const double truth = ph_smooth_number(described, words, part);
-    const double off = fabs(ph_number_difference(&scale, shown, truth));
-    const bool goes = ph_number_motion_goes(&estimate->number);
-    return (off < (double)described->significant_steps || (goes && off <= PH_NUMBER_ROUNDING)) &&
-           !(goes && age_s > PH_VOUCHED_LIMIT_S - RENEW_S);
+    const ph_number_scale scale = ph_smooth_scale(truth->described, part);
+    const double shown = ph_number_motion_at(motion, &scale, truth->age_s, PH_VOUCHED_LIMIT_S);
+    const double number = ph_smooth_number(truth->described, truth->words, part);
+    const double off = fabs(ph_number_difference(&scale, shown, number));
+    if (!ph_number_motion_goes(motion)) {
+        return off < (double)truth->described->significant_steps;
+    }
+    return (off < (double)truth->described->significant_steps || off <= PH_NUMBER_ROUNDING) &&
+           truth->age_s <= PH_VOUCHED_LIMIT_S - RENEW_S && !is_held_up(motion, truth, off);
 }
 
 static bool is_spinning(const ph_turn_motion* motion)
@@ -128,26 +150,25 @@ static bool is_spinning(const ph_turn_motion* motion)
            (motion->spin[0] != 0.0f || motion->spin[1] != 0.0f || motion->spin[2] != 0.0f);
 }
 
-static bool is_rotation_right(const ph_smooth_estimate* estimate, const ph_property* described,
-                              const uint32_t* words, float age_s)
+static bool is_rotation_right(const ph_turn_motion* motion, const smooth_truth* truth)
 {
     float shown[4];
-    float truth[4];
-    ph_turn_motion_at(&estimate->turn, age_s, PH_VOUCHED_LIMIT_S, shown);
-    ph_smooth_rotation(described, words, truth);
-    const bool goes = is_spinning(&estimate->turn);
-    const float steps = ph_turn_angle(shown, truth) / ph_smooth_rotation_step(described);
-    return steps < (goes ? SPIN_STEPS : 1.0f) && !(goes && age_s > PH_VOUCHED_LIMIT_S - RENEW_S);
+    float rotation[4];
+    ph_turn_motion_at(motion, truth->age_s, PH_VOUCHED_LIMIT_S, shown);
+    ph_smooth_rotation(truth->described, truth->words, rotation);
+    const bool goes = is_spinning(motion);
+    const float steps = ph_turn_angle(shown, rotation) / ph_smooth_rotation_step(truth->described);
+    return steps < (goes ? SPIN_STEPS : 1.0f) &&
+           !(goes && truth->age_s > PH_VOUCHED_LIMIT_S - RENEW_S);
 }
 
-static bool is_right(const ph_smooth_estimate* parts, const ph_property* described,
-                     const uint32_t* words, float age_s)
+static bool is_right(const ph_smooth_estimate* parts, const smooth_truth* truth)
 {
-    if (ph_smooth_is_rotation(described)) {
-        return is_rotation_right(parts, described, words, age_s);
+    if (ph_smooth_is_rotation(truth->described)) {
+        return is_rotation_right(&parts->turn, truth);
     }
-    for (int i = 0; i < ph_smooth_parts(described); ++i) {
-        if (!is_number_right(&parts[i], described, i, words, age_s)) {
+    for (int i = 0; i < ph_smooth_parts(truth->described); ++i) {
+        if (!is_number_right(&parts[i].number, truth, i)) {
             return false;
         }
     }
@@ -162,7 +183,6 @@ static void judge_property(const ph_send_context* context, const ph_place* at, i
     const ph_store* store = context->store;
     const ph_table* table = &store->tables[at->class_index];
     const uint32_t row = store->entities.whereabouts[at->entity].row;
-    const ph_property* described = &at->layout->described->properties[property];
     const uint64_t bit = UINT64_C(1) << property;
     const uint64_t differs = (masks->dirty | masks->held) & bit;
     masks->held &= ~bit;
@@ -172,12 +192,16 @@ static void judge_property(const ph_send_context* context, const ph_place* at, i
         masks->dirty |= differs;
         return;
     }
-    const float age_s = (float)(int32_t)(store->tick - parts->tick) * store->tick_s;
-    if (!is_right(parts, described, ph_table_value(table, property, row), age_s)) {
+    const smooth_truth truth = {
+        .described = &at->layout->described->properties[property],
+        .words = ph_table_value(table, property, row),
+        .age_s = seconds_between(store->tick, parts->tick, store->tick_us),
+        .is_settled = ph_diff_is_settled(context, at, ph_table_changed(table, property, row)),
+    };
+    if (!is_right(parts, &truth)) {
         masks->dirty |= bit;
         masks->wrong |= bit;
-    } else if (differs != 0 &&
-               ph_diff_is_settled(context, at, ph_table_changed(table, property, row))) {
+    } else if (differs != 0 && truth.is_settled) {
         masks->dirty |= bit;
     } else {
         masks->dirty &= ~bit;

@@ -11,7 +11,8 @@
 //   wrong   properties that are shown wrong: they are dirty, also when they are what was sent last
 //
 // So for everything else that decides what is sent, a smooth property is dirty exactly when the client needs
-// it; and when it has settled, so that in the end every client has it exactly.
+// it; and when it has settled, so that in the end every client has it exactly: also when it is what was sent last, but
+// the client goes on and only the end of the range holds that up.
 //
 // Senders of the pinhole profile, whose clients take silence for motion that goes on. Up to 40 ns for each
 // slot, part and send, where a class has smooth properties; nothing allocates.

@@ -37,7 +37,9 @@ typedef struct ph_turn_watch {
     float spin[3];
     // How far that is from the spin that the client extrapolates, over a second or so; in rad/s.
     float spin_error;
+    float apart; // what the last look added to that, before it was smoothed
     uint32_t tick;
+    uint16_t jumps; // of the entity then
     bool is_there;
 } ph_turn_watch;
 

@@ -107,10 +107,9 @@ static ph_result quantise_angle(const ph_property* property, ph_field field, con
     return ph_angle_encode(&property->angle, ph_field_load_real(field, value), words);
 }
 
-static ph_result restore_angle(const ph_property* property, ph_field field, const uint32_t* words,
-                               void* value)
+ph_result ph_property_store_angle(const ph_property* property, ph_field field, double angle,
+                                  void* value)
 {
-    double angle = ph_angle_decode(&property->angle, words[0]);
     // A whole degree or a float above the last part is a full turn, which is none.
     const bool is_rounded_up = field == PH_FIELD_F32
                                    ? (double)(float)angle >= property->angle.turn
@@ -119,6 +118,13 @@ static ph_result restore_angle(const ph_property* property, ph_field field, cons
         angle = 0.0;
     }
     return ph_field_store_real(field, angle, value) ? PH_OK : PH_ERROR_VALUE;
+}
+
+static ph_result restore_angle(const ph_property* property, ph_field field, const uint32_t* words,
+                               void* value)
+{
+    return ph_property_store_angle(property, field, ph_angle_decode(&property->angle, words[0]),
+                                   value);
 }
 
 // ---- quaternions. Their words are the bits of the wire, so the coding itself packs and unpacks

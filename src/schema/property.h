@@ -120,6 +120,11 @@ ph_result ph_property_quantise_field(const ph_property* property, ph_field field
 ph_result ph_property_restore_field(const ph_property* property, ph_field field,
                                     const uint32_t* words, void* value);
 
+// An angle, 0 <= it < a full turn, as restoring writes it: the nearest that the field holds, 0 where that is a full
+// turn. @return PH_OK, or PH_ERROR_VALUE with nothing written.
+ph_result ph_property_store_angle(const ph_property* property, ph_field field, double angle,
+                                  void* value);
+
 // ---- STRING and BYTES: the content of a field, without copying
 
 typedef struct ph_text {
