@@ -20,7 +20,7 @@
 // What one look may add to that: so many times what the one before added, and so much, in rad/s. What snaps to another
 // rotation once, by 15 rad/s for a tenth of a second, is told; its rotation is worth as much as before.
 #define LOOK_TIMES 2.0f
-#define LOOK_MORE 2.0f
+#define LOOK_MORE 4.0f
 // What is wrong by less than it will be again so soon after it is told is right. Cars at 13 kbit/s: without this 8.1
 // degrees and 4.69 mrad, 0.09 s 8.9 and 4.55, 0.15 s 10.4 and 4.45; bodies that spin evenly hardly change.
 #define AGAIN_S 0.09f
