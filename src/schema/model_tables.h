@@ -33,7 +33,7 @@
 #define PH_NUMBER_SYMBOLS 34 // lengths, and "absolute"
 #define PH_ROTATION_COARSES 8
 #define PH_CARRIED_MODELS 12
-#define PH_STEPS 8 // the finest, doubled up to seven times
+#define PH_STEPS 8         // the finest, doubled up to seven times
 #define PH_SPIN_LENGTHS 17 // of a component, 0..16
 
 // X(family, models, symbols)
@@ -91,8 +91,8 @@
     X(ENTER_ROTATION, 2 + PH_ROTATION_COARSES, 1 + PH_ROTATION_COARSES) /* as expected, told */    \
     X(ENTER_SPINNING, 3, 2)           /* of the first; behind one that does not spin, that does */ \
     X(ENTER_SPIN, 1, PH_SPIN_LENGTHS) /* length in bits */                                         \
-    X(CARRIED, PH_CARRIED_MODELS, 2)  /* not known; by how much better that was in the last step */ \
-    X(STEP, 2 * PH_STEPS, PH_STEPS)   /* of a position: by the one that fits; moving, resting */
+    X(CARRIED, PH_CARRIED_MODELS, 2) /* not known; by how much better that was in the last step */ \
+    X(STEP, 2 * PH_STEPS, PH_STEPS)  /* of a position: by the one that fits; moving, resting */
 
 typedef enum ph_pinhole_family {
 #define X(family, models, symbols) PH_FAMILY_##family,
