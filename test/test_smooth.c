@@ -832,7 +832,7 @@ static void number_is_in_the_digest(session* s, ph_number_track* number)
     }
 }
 
-// Whoever compares two clients by it compares all that they will show.
+// Two clients with one digest will show the same.
 static void the_digest_has_what_is_shown(void** state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 
 #include "base/allocator.h"
 #include "client/client_state.h"
-#include "codec/rotation.h"
+#include "packet/smooth_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -138,13 +138,7 @@ static void orientation_of(const ph_client_entities* entities, int slot, int ori
     const ph_layout* layout = ph_client_entities_layout(entities, slot);
     const ph_property* described = &layout->described->properties[orientation];
     const uint32_t* words = ph_client_entities_words(entities, slot) + layout->word[orientation];
-    const int width = described->def.bits;
-    const ph_quaternion decoded =
-        ph_quaternion_decode(width, ph_rotation_levels_of_words(width, words));
-    rotation[0] = (float)decoded.x;
-    rotation[1] = (float)decoded.y;
-    rotation[2] = (float)decoded.z;
-    rotation[3] = (float)decoded.w;
+    ph_smooth_rotation(described, words, rotation);
 }
 
 // The displacement that an enter of the pinhole profile has: how the entity came where it is.

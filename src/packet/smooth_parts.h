@@ -5,8 +5,8 @@
 // rotation is one part, a VEC3 three. The parts of a class stand side by side, in the order of its
 // properties. Nothing of it is on the wire: a client shows by it, and a sender knows what it shows.
 
-#ifndef PH_PACKET_SMOOTH_H
-#define PH_PACKET_SMOOTH_H
+#ifndef PH_PACKET_SMOOTH_PARTS_H
+#define PH_PACKET_SMOOTH_PARTS_H
 
 #include "motion/smooth.h"
 #include "motion/turn.h"
@@ -19,6 +19,7 @@ int ph_smooth_parts(const ph_property* property);
 // motion/smooth.h.
 bool ph_smooth_is_rotation(const ph_property* property);
 
+// Of any quaternion, an orientation, too.
 void ph_smooth_rotation(const ph_property* property, const uint32_t words[2], float rotation[4]);
 
 // The angle that a step of the coding is.
